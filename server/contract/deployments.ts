@@ -1,0 +1,220 @@
+import { z } from 'zod'
+import { limits } from './limits.ts'
+import { operation } from './operation.ts'
+import { dateTime, empty, ok, pageQuery, projectIdParams, projectParams } from './shared.ts'
+
+export const deploymentStatus = z.enum(['queued', 'building', 'deploying', 'ready', 'failed', 'canceled'])
+export const deploymentTarget = z.enum(['production', 'preview'])
+export const deploymentTrigger = z.enum(['manual', 'push', 'retry', 'rollback', 'env_change', 'upload'])
+export const sourceKind = z.enum(['git', 'upload', 'folder'])
+export const runtimeName = z.enum(['docker', 'process'])
+export const stepName = z.enum(['clone', 'detect', 'install', 'build', 'start', 'health_check', 'route'])
+export const stepStatus = z.enum(['pending', 'running', 'done', 'failed', 'skipped', 'canceled'])
+export const failureCode = z.enum([
+  'clone_failed',
+  'detect_failed',
+  'install_failed',
+  'build_failed',
+  'start_failed',
+  'port_not_detected',
+  'health_check_failed',
+  'out_of_memory',
+  'timeout',
+  'runtime_unavailable',
+  'storage_full',
+  'interrupted',
+])
+
+export const failure = z.object({ code: failureCode, message: z.string(), hint: z.string() })
+
+export const deployment = z.object({
+  id: z.string(),
+  project_id: z.string(),
+  status: deploymentStatus,
+  target: deploymentTarget,
+  trigger: deploymentTrigger,
+  source: sourceKind,
+  branch: z.string().nullable(),
+  commit_sha: z.string().nullable(),
+  commit_message: z.string().nullable(),
+  commit_author: z.string().nullable(),
+  is_dirty: z.boolean().describe('The folder had changes that no commit holds.'),
+  parent_id: z.string().nullable().describe('What a retry or a rollback came from.'),
+  is_current: z.boolean().describe('Serves its target now.'),
+  can_rollback: z.boolean(),
+  url: z.string().nullable().describe('Set once ready.'),
+  queue_position: z.number().int().nullable().describe('1 is next; null when not queued.'),
+  error: failure.nullable(),
+  framework: z.string().nullable(),
+  runtime: runtimeName,
+  image_bytes: z.number().int().nullable(),
+  queued_ms: z.number().int().nullable(),
+  build_ms: z.number().int().nullable(),
+  deploy_ms: z.number().int().nullable(),
+  screenshots: z.object({ desktop: z.boolean(), mobile: z.boolean() }),
+  created_at: dateTime,
+  started_at: dateTime.nullable(),
+  finished_at: dateTime.nullable(),
+})
+
+export const step = z.object({
+  name: stepName,
+  status: stepStatus,
+  started_at: dateTime.nullable(),
+  finished_at: dateTime.nullable(),
+})
+
+export const deploymentDetail = deployment.extend({
+  build_log: z.string().describe('At most the last 1 MiB.'),
+  build_log_truncated: z.boolean(),
+  build_log_lines: z.number().int(),
+  steps: z.array(step),
+})
+
+export type Deployment = z.output<typeof deployment>
+export type DeploymentDetail = z.output<typeof deploymentDetail>
+export type DeploymentStatus = z.output<typeof deploymentStatus>
+export type DeploymentTarget = z.output<typeof deploymentTarget>
+export type DeploymentTrigger = z.output<typeof deploymentTrigger>
+export type SourceKind = z.output<typeof sourceKind>
+export type RuntimeName = z.output<typeof runtimeName>
+export type StepName = z.output<typeof stepName>
+export type StepStatus = z.output<typeof stepStatus>
+export type Step = z.output<typeof step>
+export type Failure = z.output<typeof failure>
+export type FailureCode = z.output<typeof failureCode>
+
+export const terminalStatuses = ['ready', 'failed', 'canceled'] as const satisfies readonly DeploymentStatus[]
+
+/** The events of the build log (contract.md, 6). */
+export const buildEvents = {
+  log: z.object({ seq: z.number().int(), ts: dateTime, step: stepName, stream: z.enum(['stdout', 'stderr', 'system']), line: z.string() }),
+  step: z.object({ name: stepName, status: stepStatus, ts: dateTime }),
+  status: z.object({ status: deploymentStatus, error: failure.nullable(), ts: dateTime }),
+  end: z.object({ status: deploymentStatus }),
+  lagged: z.object({ dropped: z.number().int() }),
+}
+
+export const runtimeState = z.enum(['starting', 'running', 'cold', 'exited', 'oom', 'stopped'])
+
+/** The events of the runtime log. Without `format=json` a line is an unnamed event with the raw text. */
+export const runtimeEvents = {
+  log: z.object({ seq: z.number().int(), ts: dateTime, stream: z.enum(['stdout', 'stderr']), line: z.string(), deployment_id: z.string().nullable() }),
+  state: z.object({ state: runtimeState, ts: dateTime, exit_code: z.number().int().nullable(), deployment_id: z.string().nullable() }),
+  lagged: z.object({ dropped: z.number().int() }),
+}
+
+export type BuildLogLine = z.output<typeof buildEvents.log>
+export type RuntimeLogLine = z.output<typeof runtimeEvents.log>
+export type RuntimeState = z.output<typeof runtimeState>
+export type RuntimeStateEvent = z.output<typeof runtimeEvents.state>
+
+const lastEventId = z.string().max(200).optional()
+const queued = z.object({ deployment_id: z.string(), status: deploymentStatus, deployment })
+
+export const deploymentOperations = {
+  deployProject: operation({
+    method: 'POST',
+    path: '/v1/projects/{slug}/deploy',
+    group: 'Deployments',
+    summary: 'Deploy the head of the linked repository',
+    access: 'caller',
+    params: projectParams,
+    query: empty,
+    success: { status: 201, json: queued },
+    errors: ['project_not_connected', 'project_not_found'],
+  }),
+  retryDeployment: operation({
+    method: 'POST',
+    path: '/v1/projects/{slug}/deployments/{id}/retry',
+    group: 'Deployments',
+    summary: 'Build the same commit again',
+    access: 'caller',
+    params: projectIdParams,
+    query: empty,
+    success: { status: 201, json: queued },
+    errors: ['project_not_found', 'deployment_not_found'],
+  }),
+  cancelDeployment: operation({
+    method: 'POST',
+    path: '/v1/projects/{slug}/deployments/{id}/cancel',
+    group: 'Deployments',
+    summary: 'Abort a deployment that is in flight',
+    access: 'caller',
+    params: projectIdParams,
+    query: empty,
+    success: { status: 200, json: ok },
+    errors: ['project_not_found', 'deployment_not_found', 'deployment_terminal'],
+  }),
+  rollbackDeployment: operation({
+    method: 'POST',
+    path: '/v1/projects/{slug}/deployments/{id}/rollback',
+    group: 'Deployments',
+    summary: 'Put an earlier production deployment back in place',
+    access: 'caller',
+    params: projectIdParams,
+    query: empty,
+    success: { status: 201, json: queued },
+    errors: ['project_not_found', 'deployment_not_found', 'rollback_not_allowed'],
+  }),
+  listDeployments: operation({
+    method: 'GET',
+    path: '/v1/projects/{slug}/deployments',
+    group: 'Deployments',
+    summary: 'List deployments, newest first',
+    access: 'caller',
+    params: projectParams,
+    query: pageQuery.extend({
+      target: deploymentTarget.optional(),
+      branch: z.string().max(limits.branch.max).optional(),
+      status: deploymentStatus.optional(),
+    }),
+    success: { status: 200, json: z.object({ deployments: z.array(deployment), next_cursor: z.string().nullable() }) },
+    errors: ['invalid_input', 'project_not_found'],
+  }),
+  getDeployment: operation({
+    method: 'GET',
+    path: '/v1/projects/{slug}/deployments/{id}',
+    group: 'Deployments',
+    summary: 'Get a deployment with its build log',
+    access: 'caller',
+    params: projectIdParams,
+    query: empty,
+    success: { status: 200, json: z.object({ deployment: deploymentDetail }) },
+    errors: ['project_not_found', 'deployment_not_found'],
+  }),
+  streamBuildLog: operation({
+    method: 'GET',
+    path: '/v1/projects/{slug}/deployments/{id}/logs',
+    group: 'Deployments',
+    summary: 'Follow the build log',
+    description:
+      'First the status, then all history, then live lines; after the terminal status comes `end` and the stream closes. `Last-Event-ID` (or `last_event_id`) resumes without a gap or a repeat.',
+    access: 'caller',
+    params: projectIdParams,
+    query: z.object({ last_event_id: lastEventId }),
+    success: { status: 200, events: buildEvents },
+    errors: ['project_not_found', 'deployment_not_found'],
+  }),
+  streamRuntimeLog: operation({
+    method: 'GET',
+    path: '/v1/projects/{slug}/runtime-logs',
+    group: 'Deployments',
+    summary: 'Follow what the app prints',
+    description: 'Unnamed events carry the raw line; `?format=json` makes them `log` events. Named `state` events tell starts, exits and stops.',
+    access: 'caller',
+    params: projectParams,
+    query: z.object({
+      lines: z
+        .string()
+        .regex(/^\d{1,9}$/, 'Give a whole number from 20 to 2000.')
+        .transform(Number)
+        .pipe(z.number().int().min(limits.runtime_log_lines.min).max(limits.runtime_log_lines.max))
+        .optional(),
+      format: z.enum(['text', 'json']).optional(),
+      last_event_id: lastEventId,
+    }),
+    success: { status: 200, events: runtimeEvents, raw: true },
+    errors: ['invalid_input', 'project_not_found'],
+  }),
+}

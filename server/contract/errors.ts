@@ -1,0 +1,93 @@
+/** Every error code of the contract and the status that it answers with (contract.md, 2). */
+export const errorStatus = {
+  invalid_input: 400,
+  invalid_json: 400,
+  bad_request: 400,
+  project_not_connected: 400,
+  invalid_archive: 400,
+  unauthorized: 401,
+  payment_method_required: 402,
+  plan_limit_reached: 402,
+  paid_plan_required: 402,
+  email_not_verified: 403,
+  forbidden: 403,
+  origin_not_allowed: 403,
+  project_not_found: 404,
+  deployment_not_found: 404,
+  domain_not_found: 404,
+  env_var_not_found: 404,
+  database_not_found: 404,
+  token_not_found: 404,
+  screenshot_not_found: 404,
+  user_not_found: 404,
+  route_not_found: 404,
+  method_not_allowed: 405,
+  request_timeout: 408,
+  slug_taken: 409,
+  slug_reserved: 409,
+  email_taken: 409,
+  database_exists: 409,
+  deployment_terminal: 409,
+  rollback_not_allowed: 409,
+  env_vars_exist: 409,
+  hostname_taken: 409,
+  domain_unavailable: 409,
+  price_changed: 409,
+  transfer_not_allowed: 409,
+  idempotency_conflict: 409,
+  payload_too_large: 413,
+  uri_too_long: 414,
+  unsupported_media_type: 415,
+  expectation_failed: 417,
+  misdirected_request: 421,
+  rate_limited: 429,
+  headers_too_large: 431,
+  internal_error: 500,
+  billing_error: 500,
+  decryption_failed: 500,
+  cache_purge_failed: 502,
+  registrar_error: 502,
+  billing_not_configured: 503,
+  purchase_not_configured: 503,
+  runtime_unavailable: 503,
+  database_unavailable: 503,
+  database_busy: 503,
+  storage_full: 507,
+} as const satisfies Record<string, number>
+
+export type ErrorCode = keyof typeof errorStatus
+
+export interface Issue {
+  path: string
+  message: string
+}
+
+/** The one envelope of every error answer. */
+export interface ErrorEnvelope {
+  error: ErrorCode
+  message: string
+  issues?: Issue[]
+  request_id: string
+}
+
+/**
+ * What a use case throws when it refuses. `message` is for the client and says what to do next;
+ * `cause` is for the log and never leaves the machine.
+ */
+export class Problem extends Error {
+  readonly code: ErrorCode
+  readonly issues: Issue[] | undefined
+  readonly retry_after_s: number | undefined
+
+  constructor(code: ErrorCode, message: string, more: { issues?: Issue[]; retry_after_s?: number; cause?: unknown } = {}) {
+    super(message, { cause: more.cause })
+    this.name = 'Problem'
+    this.code = code
+    this.issues = more.issues
+    this.retry_after_s = more.retry_after_s
+  }
+
+  get status(): number {
+    return errorStatus[this.code]
+  }
+}

@@ -1,0 +1,16 @@
+import { deploymentOperations } from './deployments.ts'
+import { instanceOperations } from './instance.ts'
+import type { HandlersOf, OperationSpec } from './operation.ts'
+import { projectOperations } from './projects.ts'
+
+/** The operations of the customer's document. */
+export const operations = { ...projectOperations, ...deploymentOperations } satisfies Record<string, OperationSpec>
+
+/** Those, and what an instance adds for its own command line and dashboard. */
+export const allOperations = { ...operations, ...instanceOperations } satisfies Record<string, OperationSpec>
+
+export type Operations = typeof allOperations
+export type OperationId = keyof Operations
+export type Handlers<Context> = HandlersOf<Operations, Context>
+
+export const version = '0.1.0'

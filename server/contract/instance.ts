@@ -1,0 +1,245 @@
+/**
+ * What an instance says of itself and lets its owner do. These are no part of the customer's 45 operations
+ * (a hosted service has none of them); the command line and the dashboard of this machine use them.
+ * They ride in the same kind of record, so that routing, validation and the client come for nothing.
+ */
+import { z } from 'zod'
+import { deployment } from './deployments.ts'
+import { limits } from './limits.ts'
+import { operation } from './operation.ts'
+import { project } from './projects.ts'
+import { dateTime, empty, ok, slug } from './shared.ts'
+
+export const planName = z.enum(['starter', 'basic', 'pro', 'enterprise'])
+export type PlanName = z.output<typeof planName>
+
+export const runtimeStatus = z.object({
+  name: z.enum(['docker', 'process']),
+  version: z.string().nullable(),
+  reason: z.string().describe('Why this runtime was taken, in one sentence.'),
+})
+export type RuntimeStatus = z.output<typeof runtimeStatus>
+
+export const settings = z.object({
+  on_exit: z.enum(['default', 'stop', 'keep']).describe('What becomes of running apps at an orderly exit; default stops processes and leaves Docker.'),
+  build_concurrency: z.number().int().min(1).max(64).nullable().describe('Builds at once on this instance; null takes the plan’s.'),
+  keep_deployments: z.number().int().min(1).max(1000).describe('Images and bundles kept per project.'),
+  rate_limit_authenticated: z.number().int().min(1).max(1_000_000).describe('Requests a minute per account.'),
+  rate_limit_anonymous: z.number().int().min(1).max(1_000_000).describe('Requests a minute per address without sign-in.'),
+  build_memory_mb: z.number().int().min(256).max(65_536).describe('Memory ceiling of one build.'),
+  build_timeout_s: z.number().int().min(10).max(86_400).describe('A build that takes longer fails with `timeout`.'),
+  plan: planName.describe('Plan of the owner’s account, to try a client against every 402.'),
+  email_verified: z.boolean().describe('Whether the owner’s email counts as verified.'),
+  payment_method: z.boolean().describe('Whether the owner’s account has a card.'),
+})
+export type Settings = z.output<typeof settings>
+
+export const user = z.object({
+  id: z.string(),
+  account_id: z.string(),
+  email: z.string(),
+  email_verified: z.boolean(),
+  is_instance_owner: z.boolean(),
+  created_at: dateTime,
+})
+export const account = z.object({ id: z.string(), plan: planName, has_payment_method: z.boolean(), created_at: dateTime })
+export type User = z.output<typeof user>
+export type Account = z.output<typeof account>
+
+export const check = z.object({
+  name: z.string(),
+  status: z.enum(['ok', 'warning', 'failed']),
+  message: z.string(),
+  mend: z.string().nullable().describe('What to do about it.'),
+})
+
+export const instanceEvents = {
+  project: z.object({ project }),
+  project_removed: z.object({ id: z.string(), slug: z.string() }),
+  deployment: z.object({ deployment }),
+}
+
+const email = z.email().max(254).transform((text) => text.toLowerCase())
+const userParams = z.object({ email: z.string() })
+
+export const instanceOperations = {
+  getSession: operation({
+    method: 'GET',
+    path: '/instance/session',
+    group: 'Instance',
+    summary: 'Who I am, and where I am',
+    access: 'caller',
+    params: empty,
+    query: empty,
+    success: {
+      status: 200,
+      json: z.object({
+        user,
+        account,
+        instance: z.object({
+          version: z.string(),
+          api_url: z.string(),
+          edge_url: z.string(),
+          dashboard_url: z.string(),
+          runtime: runtimeStatus,
+          encryption: z.enum(['keychain', 'file_key']).describe('Where the master key lies.'),
+          is_local: z.boolean(),
+        }),
+      }),
+    },
+    errors: [],
+  }),
+  followInstance: operation({
+    method: 'GET',
+    path: '/instance/events',
+    group: 'Instance',
+    summary: 'Follow every project that I may see, over one stream',
+    access: 'caller',
+    params: empty,
+    query: empty,
+    success: { status: 200, events: instanceEvents },
+    errors: [],
+  }),
+  deployFolder: operation({
+    method: 'POST',
+    path: '/instance/deploy-folder',
+    group: 'Instance',
+    summary: 'Deploy a folder of this machine with its working tree',
+    description: 'Makes the project when there is none. The commit and whether the tree is dirty are recorded.',
+    access: 'owner',
+    params: empty,
+    query: empty,
+    body: z.strictObject({
+      path: z.string().min(1).max(4096).describe('An absolute path on the machine of the instance.'),
+      slug: slug.optional(),
+      name: z.string().min(limits.name.min).max(limits.name.max).optional(),
+    }),
+    success: { status: 201, json: z.object({ project, deployment }) },
+    errors: ['invalid_input', 'slug_reserved', 'slug_taken', 'plan_limit_reached', 'email_not_verified'],
+  }),
+  doctor: operation({
+    method: 'GET',
+    path: '/instance/doctor',
+    group: 'Instance',
+    summary: 'What works, what does not, and how to mend it',
+    access: 'owner',
+    params: empty,
+    query: empty,
+    success: { status: 200, json: z.object({ checks: z.array(check) }) },
+    errors: [],
+  }),
+  getSettings: operation({
+    method: 'GET',
+    path: '/instance/settings',
+    group: 'Instance',
+    summary: 'The settings of this instance',
+    access: 'owner',
+    params: empty,
+    query: empty,
+    success: { status: 200, json: z.object({ settings }) },
+    errors: [],
+  }),
+  updateSettings: operation({
+    method: 'PATCH',
+    path: '/instance/settings',
+    group: 'Instance',
+    summary: 'Change settings',
+    access: 'owner',
+    params: empty,
+    query: empty,
+    body: z.strictObject(settings.partial().shape),
+    success: { status: 200, json: z.object({ settings }) },
+    errors: ['invalid_input'],
+  }),
+  createSignInLink: operation({
+    method: 'POST',
+    path: '/instance/sign-in-links',
+    group: 'Instance',
+    summary: 'A one-time link that signs a browser in as me',
+    access: 'caller',
+    params: empty,
+    query: empty,
+    success: { status: 201, json: z.object({ url: z.string(), expires_at: dateTime }) },
+    errors: [],
+  }),
+  signOut: operation({
+    method: 'POST',
+    path: '/instance/sign-out',
+    group: 'Instance',
+    summary: 'End the session of this browser',
+    access: 'caller',
+    params: empty,
+    query: empty,
+    success: { status: 200, json: ok },
+    errors: [],
+  }),
+  listUsers: operation({
+    method: 'GET',
+    path: '/instance/users',
+    group: 'Instance',
+    summary: 'Everybody on this instance',
+    access: 'owner',
+    params: empty,
+    query: empty,
+    success: { status: 200, json: z.object({ users: z.array(user.extend({ account })) }) },
+    errors: [],
+  }),
+  addUser: operation({
+    method: 'POST',
+    path: '/instance/users',
+    group: 'Instance',
+    summary: 'Add a person, with an account and a token of their own',
+    access: 'owner',
+    params: empty,
+    query: empty,
+    body: z.strictObject({ email, plan: planName.optional(), verified: z.boolean().optional(), card: z.boolean().optional() }),
+    success: { status: 201, json: z.object({ user, account, token: z.string() }) },
+    errors: ['invalid_input', 'email_taken'],
+  }),
+  verifyUser: operation({
+    method: 'POST',
+    path: '/instance/users/{email}/verify',
+    group: 'Instance',
+    summary: 'Count the email of a person as verified',
+    access: 'owner',
+    params: userParams,
+    query: empty,
+    success: { status: 200, json: z.object({ user }) },
+    errors: ['user_not_found'],
+  }),
+  removeUser: operation({
+    method: 'DELETE',
+    path: '/instance/users/{email}',
+    group: 'Instance',
+    summary: 'Remove a person with the account and all its projects',
+    access: 'owner',
+    params: userParams,
+    query: empty,
+    success: { status: 204 },
+    errors: ['user_not_found', 'forbidden'],
+  }),
+  addTeamMember: operation({
+    method: 'POST',
+    path: '/instance/team',
+    group: 'Instance',
+    summary: 'Let a person see and use the projects of another account',
+    access: 'owner',
+    params: empty,
+    query: empty,
+    body: z.strictObject({ owner_email: email, member_email: email }),
+    success: { status: 201, json: ok },
+    errors: ['invalid_input', 'user_not_found'],
+  }),
+  removeTeamMember: operation({
+    method: 'POST',
+    path: '/instance/team/remove',
+    group: 'Instance',
+    summary: 'Take that right back',
+    access: 'owner',
+    params: empty,
+    query: empty,
+    body: z.strictObject({ owner_email: email, member_email: email }),
+    success: { status: 200, json: ok },
+    errors: ['invalid_input', 'user_not_found'],
+  }),
+}

@@ -1,0 +1,20 @@
+/** Every number of the contract, once. */
+export const limits = {
+  page: { min: 1, max: 100, default: 50 },
+  name: { min: 1, max: 200 },
+  branch: { min: 1, max: 200 },
+  node_version: { min: 1, max: 20 },
+  command: { min: 1, max: 500 },
+  root_directory: { min: 1, max: 500 },
+  memory_mb: { min: 64, max: 1024, default: 512 },
+  runtime_log_lines: { min: 20, max: 2000, default: 200 },
+  body_bytes: 1024 * 1024,
+  build_log_bytes: 1024 * 1024,
+  log_line_bytes: 16 * 1024,
+  stream_backlog_bytes: 4 * 1024 * 1024,
+  stream_comment_ms: 15_000,
+  rate: { window_ms: 60_000, authenticated: 300, anonymous: 30 },
+  drain_ms: 10_000,
+  health_check_ms: 60_000,
+  restart: { first_ms: 1_000, max_ms: 60_000, exits: 5, within_ms: 5 * 60_000 },
+} as const

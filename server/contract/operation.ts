@@ -1,0 +1,78 @@
+import type { z } from 'zod'
+import type { ErrorCode } from './errors.ts'
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+export type Group = 'Projects' | 'Deployments' | 'Domains' | 'Environment variables' | 'Billing' | 'Databases' | 'API tokens' | 'Uploads' | 'Instance'
+
+/**
+ * One operation of the API, as data. Routing, validation, OpenAPI, the typed client and the tests
+ * are all driven by it.
+ *
+ * `path` writes parameters in braces (`/v1/projects/{slug}`); each of them is a key of `params`.
+ * `access`: `caller` is anybody who is signed in; `owner` is the owner of this instance alone.
+ */
+export interface OperationSpec {
+  method: Method
+  path: string
+  group: Group
+  summary: string
+  description?: string
+  access: 'caller' | 'owner'
+  params: z.ZodObject
+  query: z.ZodObject
+  /** Absent: the operation takes no body and ignores one. */
+  body?: z.ZodType
+  success: Success
+  errors: readonly ErrorCode[]
+}
+
+export type Success =
+  | { status: 200 | 201; json: z.ZodType }
+  | { status: 204 }
+  | { status: 200; events: Record<string, z.ZodType>; raw?: boolean }
+  | { status: 200; content_type: string }
+
+/** Keeps the literal types of a specification. */
+export function operation<const T extends OperationSpec>(spec: T): T {
+  return spec
+}
+
+/** One Server-Sent Event. `data` is written as it is when it is a string, else as one line of JSON. */
+export interface StreamEvent {
+  event?: string
+  id?: string
+  data: unknown
+}
+
+/** A stream of events, pulled by the client's own pace; the feature stops when `return()` is called. */
+export type EventStream = AsyncIterable<StreamEvent>
+
+type Infer<S> = S extends z.ZodType ? z.output<S> : Record<never, never>
+
+/** What a handler gets: parameters, query and body, parsed, in one flat record per kind. */
+export interface Input<T extends OperationSpec> {
+  params: Infer<T['params']>
+  query: Infer<T['query']>
+  body: T['body'] extends z.ZodType ? z.output<T['body']> : undefined
+}
+
+/** What a handler returns. */
+export type Output<T extends OperationSpec> = T['success'] extends { json: infer S extends z.ZodType }
+  ? z.input<S>
+  : T['success'] extends { events: unknown }
+    ? EventStream
+    : T['success'] extends { content_type: string }
+      ? Uint8Array
+      : void
+
+/** The body, query and parameters as a client writes them. */
+export interface ClientInput<T extends OperationSpec> {
+  params: z.input<T['params']>
+  query: Partial<z.input<T['query']>>
+  body: T['body'] extends z.ZodType ? z.input<T['body']> : undefined
+}
+
+/** A handler for every operation of the record: a forgotten one does not compile. */
+export type HandlersOf<Operations extends Record<string, OperationSpec>, Context> = {
+  [Id in keyof Operations]: (context: Context, input: Input<Operations[Id]>) => Promise<Output<Operations[Id]>>
+}

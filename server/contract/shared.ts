@@ -1,0 +1,64 @@
+import { z } from 'zod'
+import { limits } from './limits.ts'
+
+export const dateTime = z.iso.datetime({ precision: 3 })
+export const empty = z.object({})
+
+export const slug = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{1,48}[a-z0-9]$/, 'Use 3 to 50 lower-case letters, digits and hyphens, with no hyphen at either end.')
+
+/** Path parameters are looked up, never trusted: any text is allowed, an unknown one is 404. */
+export const projectParams = z.object({ slug: z.string() })
+export const projectIdParams = z.object({ slug: z.string(), id: z.string() })
+
+/** `limit` and `cursor` of every list. A query arrives as text, so numbers are read from text. */
+export const pageQuery = z.object({
+  limit: z
+    .string()
+    .regex(/^\d{1,9}$/, 'Give a whole number from 1 to 100.')
+    .transform(Number)
+    .pipe(z.number().int().min(limits.page.min).max(limits.page.max))
+    .optional(),
+  cursor: z.string().min(1).max(500).optional(),
+})
+
+export const ok = z.object({ ok: z.boolean() })
+
+/** The names that no project may take (contract.md, 4). */
+export const reservedSlugs: ReadonlySet<string> = new Set(
+  'v1 www api app admin dashboard docs static assets auth hooks healthz openapi localhost homeport status mail ns1 ns2'.split(' '),
+)
+
+/** Git's own rules for a branch name (git-check-ref-format), so that a bad one is refused before git sees it. */
+export function isBranchName(name: string): boolean {
+  if (name === '@' || name.startsWith('-') || name.startsWith('/') || name.endsWith('/') || name.endsWith('.')) return false
+  // oxlint-disable-next-line no-control-regex -- control characters are what git forbids
+  if (/[\u0000-\u0020\u007f~^:?*[\\]|\.\.|@\{|\/\//.test(name)) return false
+  return name.split('/').every((part) => !part.startsWith('.') && !part.endsWith('.lock'))
+}
+
+/** A folder inside the repository: relative, no way out, nothing of git's own. */
+export function isInsideRepository(path: string): boolean {
+  if (path.startsWith('/') || /^[A-Za-z]:/.test(path) || path.includes('\\') || path.includes('\0')) return false
+  return path.split('/').every((part) => part !== '..' && part.toLowerCase() !== '.git')
+}
+
+export const branchName = z
+  .string()
+  .min(limits.branch.min)
+  .max(limits.branch.max)
+  .refine(isBranchName, 'This is not a name that git allows for a branch.')
+
+/** `auto` or a version as npm's `engines` writes it, without anything that a shell could read. */
+export const nodeVersion = z
+  .string()
+  .min(limits.node_version.min)
+  .max(limits.node_version.max)
+  .regex(/^(auto|lts\/[*a-z]+|[v0-9x.*^~<>=| -]+)$/i, 'Give auto, a version such as 24 or 22.11.0, or a range such as >=20.')
+
+export const command = z
+  .string()
+  .min(limits.command.min)
+  .max(limits.command.max)
+  .refine((text) => !text.includes('\0'), 'A command has no NUL character.')

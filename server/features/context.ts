@@ -1,0 +1,24 @@
+import type { PlanName } from '../contract/instance.ts'
+
+/** Who calls. Found by the gate from a token or a session cookie; a feature trusts it. */
+export interface Caller {
+  user_id: string
+  account_id: string
+  email: string
+  email_verified: boolean
+  plan: PlanName
+  /** The owner of this instance: may use `file://`, settings, users. */
+  is_instance_owner: boolean
+  /** `session` is a browser with our cookie. */
+  via: 'token' | 'session'
+  /** Id of the token or session, to revoke streams with it. */
+  credential_id: string
+}
+
+/** What comes with every request. */
+export interface Context {
+  caller: Caller
+  request_id: string
+  /** Aborted when the client is gone. */
+  signal: AbortSignal
+}

@@ -1,0 +1,19 @@
+/** The platform's own log: one line of JSON per event on the given sink. Never a secret, never a body. */
+export interface Log {
+  info(event: string, fields?: Record<string, unknown>): void
+  warn(event: string, fields?: Record<string, unknown>): void
+  error(event: string, fields?: Record<string, unknown>): void
+}
+
+export function createLog(write: (line: string) => void): Log {
+  const at = (level: string) => (event: string, fields: Record<string, unknown> = {}) =>
+    write(JSON.stringify({ ts: new Date().toISOString(), level, event, ...Object.fromEntries(Object.entries(fields).map(([k, v]) => [k, describe(v)])) }))
+  return { info: at('info'), warn: at('warn'), error: at('error') }
+}
+
+export const silentLog: Log = createLog(() => {})
+
+function describe(value: unknown): unknown {
+  if (!(value instanceof Error)) return value
+  return { name: value.name, message: value.message, stack: value.stack, cause: value.cause === undefined ? undefined : describe(value.cause) }
+}

@@ -1,0 +1,37 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/** `svc_`, 43 random characters (256 bits) and a checksum of 6, so that a scanner can tell a real token from a lookalike. */
+export function newToken(): string {
+  const body = base62(BigInt(`0x${randomBytes(32).toString('hex')}`), 43)
+  return `svc_${body}${checksum(body)}`
+}
+
+/** Whether a text has the form of a token, checksum included; says nothing about whether it is known. */
+export function isToken(text: string): boolean {
+  return /^svc_[0-9A-Za-z]{49}$/.test(text) && checksum(text.slice(4, 47)) === text.slice(47)
+}
+
+/** A secret for links and cookies: 256 bits, safe in a URL. */
+export const newSecret = (): string => randomBytes(32).toString('base64url')
+
+/** What is stored of a token or a secret. */
+export const hashSecret = (secret: string): string => createHash('sha256').update(secret).digest('hex')
+
+/** Compares in constant time, whatever the lengths. */
+export function sameSecret(a: string, b: string): boolean {
+  return timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest())
+}
+
+const checksum = (body: string): string => base62(BigInt(crc32(body)), 6)
+
+function base62(value: bigint, length: number): string {
+  let text = ''
+  for (let i = 0; i < length; i++) {
+    text = alphabet[Number(value % 62n)] + text
+    value /= 62n
+  }
+  return text
+}

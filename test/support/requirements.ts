@@ -1,0 +1,55 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+
+export type Requirement = 'docker' | 'chromium' | 'electron' | 'git'
+
+const found = new Map<Requirement, { ok: boolean; reason: string }>()
+
+/** Whether this machine has what a suite needs; the closing summary of `npm test` names what it lacks and how to get it. */
+export function requires(what: Requirement): { ok: boolean; reason: string } {
+  let answer = found.get(what)
+  if (!answer) {
+    answer = look[what]()
+    found.set(what, answer)
+  }
+  return answer
+}
+
+const look: Record<Requirement, () => { ok: boolean; reason: string }> = {
+  docker() {
+    try {
+      execFileSync('curl', ['-fsS', '--max-time', '3', '--unix-socket', dockerSocket, 'http://docker/_ping'], { stdio: 'ignore' })
+      return { ok: true, reason: '' }
+    } catch {
+      return { ok: false, reason: 'no Docker engine answers; install Docker and start it (CI: test/machine/engine.sh)' }
+    }
+  },
+  chromium() {
+    return chromiumPath ? { ok: true, reason: '' } : { ok: false, reason: 'no Chromium found; install the package chromium' }
+  },
+  electron() {
+    const folder = process.env.ELECTRON_OVERRIDE_DIST_PATH ?? join(dirname(createRequire(import.meta.url).resolve('electron/package.json')), 'dist')
+    const ok = ['electron', 'Electron.app', 'electron.exe'].some((name) => existsSync(join(folder, name)))
+    return ok ? { ok, reason: '' } : { ok, reason: 'Electron’s binary is not here; run npx install-electron where its release host can be reached' }
+  },
+  git() {
+    try {
+      execFileSync('git', ['--version'], { stdio: 'ignore' })
+      return { ok: true, reason: '' }
+    } catch {
+      return { ok: false, reason: 'git is not installed' }
+    }
+  },
+}
+
+export const dockerSocket = process.env.DOCKER_HOST?.replace(/^unix:\/\//, '') ?? '/var/run/docker.sock'
+
+export const chromiumPath: string | undefined = [
+  process.env.HOMEPORT_CHROMIUM,
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+].find((path): path is string => path !== undefined && existsSync(path))
