@@ -1,0 +1,145 @@
+import Sqlite from 'better-sqlite3'
+import { closeSync, openSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Compilable, DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
+import { Problem } from '../contract/errors.ts'
+
+/**
+ * One SQLite file. Work is handed in as a synchronous function that runs in one transaction, so nothing can come between
+ * its statements. When another program holds the file the whole function is tried again, without blocking the event loop,
+ * for `busy_ms`; then it is a Problem `database_busy`. A full disk is `storage_full`.
+ */
+export interface Database<Tables> {
+  read<R>(work: (tx: Transaction<Tables>) => R): Promise<R>
+  write<R>(work: (tx: Transaction<Tables>) => R): Promise<R>
+  /** For what must be done at once and may fail at once (start, migrations, log batches). */
+  writeNow<R>(work: (tx: Transaction<Tables>) => R): R
+  /** A single statement read at once, outside of a transaction. */
+  readNow<R>(work: (tx: Transaction<Tables>) => R): R
+  readonly raw: Sqlite.Database
+  close(): void
+}
+
+export interface Transaction<Tables> {
+  /** Builds queries; it runs none. */
+  readonly query: Kysely<Tables>
+  all<R>(query: Compilable<R>): R[]
+  first<R>(query: Compilable<R>): R | undefined
+  /** Runs a change and says how many rows it touched. */
+  run(query: Compilable): number
+  /** Hot paths: SQL as written, prepared once. */
+  sqlAll<R>(sql: string, ...parameters: unknown[]): R[]
+  sqlFirst<R>(sql: string, ...parameters: unknown[]): R | undefined
+  sqlRun(sql: string, ...parameters: unknown[]): number
+}
+
+const oldestGoodSqlite = [3, 51, 3] as const
+
+export interface DatabaseOptions {
+  path: string
+  /** FULL for what is promised to a client, NORMAL for logs. */
+  synchronous: 'FULL' | 'NORMAL'
+  busy_ms?: number
+}
+
+export function openDatabase<Tables>(options: DatabaseOptions): Database<Tables> {
+  closeSync(openSync(options.path, 'a', 0o600))
+  const raw = new Sqlite(options.path, { timeout: 0 })
+  assertVersion(raw)
+  raw.pragma('journal_mode = WAL')
+  raw.pragma(`synchronous = ${options.synchronous}`)
+  raw.pragma('foreign_keys = ON')
+  raw.pragma('journal_size_limit = 67108864')
+
+  const builder = new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (db) => new SqliteIntrospector(db),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+  })
+  const statements = new Map<string, Sqlite.Statement>()
+  const prepare = (sql: string) => {
+    let statement = statements.get(sql)
+    if (!statement) {
+      if (statements.size > 500) statements.clear()
+      statement = raw.prepare(sql)
+      statements.set(sql, statement)
+    }
+    return statement
+  }
+
+  const tx: Transaction<Tables> = {
+    query: builder,
+    all: <R>(query: Compilable<R>) => {
+      const { sql, parameters } = query.compile()
+      return prepare(sql).all(...parameters) as R[]
+    },
+    first: <R>(query: Compilable<R>) => {
+      const { sql, parameters } = query.compile()
+      return prepare(sql).get(...parameters) as R | undefined
+    },
+    run: (query) => {
+      const { sql, parameters } = query.compile()
+      return prepare(sql).run(...parameters).changes
+    },
+    sqlAll: <R>(sql: string, ...parameters: unknown[]) => prepare(sql).all(...parameters) as R[],
+    sqlFirst: <R>(sql: string, ...parameters: unknown[]) => prepare(sql).get(...parameters) as R | undefined,
+    sqlRun: (sql, ...parameters) => prepare(sql).run(...parameters).changes,
+  }
+
+  const attempt = <R>(begin: string, work: (tx: Transaction<Tables>) => R): R => {
+    prepare(begin).run()
+    try {
+      const result = work(tx)
+      prepare('COMMIT').run()
+      return result
+    } catch (error) {
+      if (raw.inTransaction) prepare('ROLLBACK').run()
+      throw error
+    }
+  }
+
+  const patiently = async <R>(begin: string, work: (tx: Transaction<Tables>) => R): Promise<R> => {
+    const giveUpAt = performance.now() + (options.busy_ms ?? 5_000)
+    for (;;) {
+      try {
+        return attempt(begin, work)
+      } catch (error) {
+        if (isFull(error)) throw new Problem('storage_full', 'The disk of this machine is full. Free some space and try again.', { cause: error })
+        if (!isBusy(error)) throw error
+        if (performance.now() > giveUpAt)
+          throw new Problem('database_busy', 'Another program holds the database. Try again in a moment.', { retry_after_s: 1, cause: error })
+      }
+      await delay(15)
+    }
+  }
+
+  return {
+    raw,
+    read: (work) => patiently('BEGIN', work),
+    write: (work) => patiently('BEGIN IMMEDIATE', work),
+    writeNow: (work) => attempt('BEGIN IMMEDIATE', work),
+    readNow: (work) => work(tx),
+    close: () => {
+      statements.clear()
+      raw.close()
+    },
+  }
+}
+
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
+const isBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(codeOf(error))
+export const isFull = (error: unknown): boolean => /^(SQLITE_FULL|SQLITE_IOERR_WRITE|SQLITE_IOERR_SHMSIZE|ENOSPC|EDQUOT)/.test(codeOf(error))
+
+/** Older ones can lose a WAL reset (3.7.0 to 3.51.2). */
+function assertVersion(raw: Sqlite.Database): void {
+  const version = raw.prepare<[], { version: string }>('select sqlite_version() as version').get()?.version ?? '0'
+  const parts = version.split('.').map(Number)
+  for (const [i, least] of oldestGoodSqlite.entries()) {
+    const part = parts[i] ?? 0
+    if (part > least) return
+    if (part < least) throw new Error(`SQLite ${version} is too old: Homeport needs ${oldestGoodSqlite.join('.')} or newer. Reinstall the dependencies.`)
+  }
+}

@@ -1,0 +1,188 @@
+import type { DeploymentStatus, DeploymentTarget, StepName, StepStatus } from '../contract/deployments.ts'
+import type { Tx } from './open.ts'
+import type { DeploymentRow, StepRow } from './tables.ts'
+
+export function findDeployment(tx: Tx, projectId: string, id: string): DeploymentRow | undefined {
+  return tx.sqlFirst('SELECT * FROM deployments WHERE id = ? AND project_id = ?', id, projectId)
+}
+
+export function findDeploymentById(tx: Tx, id: string): DeploymentRow | undefined {
+  return tx.sqlFirst('SELECT * FROM deployments WHERE id = ?', id)
+}
+
+export interface DeploymentFilter {
+  target?: DeploymentTarget | undefined
+  branch?: string | undefined
+  status?: DeploymentStatus | undefined
+}
+
+export function listDeployments(tx: Tx, options: { project_id: string; before: number | undefined; limit: number } & DeploymentFilter): DeploymentRow[] {
+  if (options.target === undefined && options.branch === undefined && options.status === undefined)
+    return tx.sqlAll(
+      'SELECT * FROM deployments WHERE project_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?',
+      options.project_id,
+      options.before ?? Number.MAX_SAFE_INTEGER,
+      options.limit,
+    )
+  let query = tx.query.selectFrom('deployments').selectAll().where('project_id', '=', options.project_id)
+  if (options.before !== undefined) query = query.where('seq', '<', options.before)
+  if (options.target !== undefined) query = query.where('target', '=', options.target)
+  if (options.branch !== undefined) query = query.where('branch', '=', options.branch)
+  if (options.status !== undefined) query = query.where('status', '=', options.status)
+  return tx.all(query.orderBy('seq', 'desc').limit(options.limit))
+}
+
+export function insertDeployment(tx: Tx, deployment: Omit<DeploymentRow, 'seq'>, steps: readonly StepName[]): void {
+  tx.run(tx.query.insertInto('deployments').values(deployment))
+  for (const [position, name] of steps.entries())
+    tx.sqlRun("INSERT INTO deployment_steps (deployment_id, position, name, status) VALUES (?, ?, ?, 'pending')", deployment.id, position, name)
+}
+
+export function updateDeployment(tx: Tx, id: string, change: Partial<Omit<DeploymentRow, 'seq' | 'id' | 'status'>>): void {
+  if (Object.keys(change).length > 0) tx.run(tx.query.updateTable('deployments').set(change).where('id', '=', id))
+}
+
+/** Compare-and-swap of the status; false when somebody else was quicker. */
+export function swapStatus(
+  tx: Tx,
+  id: string,
+  from: readonly DeploymentStatus[],
+  to: DeploymentStatus,
+  change: Partial<Omit<DeploymentRow, 'seq' | 'id' | 'status'>> = {},
+): boolean {
+  return tx.run(tx.query.updateTable('deployments').set({ ...change, status: to }).where('id', '=', id).where('status', 'in', from)) === 1
+}
+
+/** Queued deployments of the same project, target and branch: a newer one takes their place. */
+export function findQueuedOf(tx: Tx, projectId: string, target: DeploymentTarget, branch: string | null): DeploymentRow[] {
+  return tx.sqlAll(
+    "SELECT * FROM deployments WHERE status = 'queued' AND project_id = ? AND target = ? AND branch IS ?",
+    projectId,
+    target,
+    branch,
+  )
+}
+
+export interface ClaimLimits {
+  /** Builds at once on the whole instance. */
+  overall: number
+  /** Builds at once of one account, by its plan. */
+  perAccount: (plan: string) => number
+  /** Runtimes that answer now; the queue of another waits. */
+  runtimes: readonly string[]
+}
+
+/**
+ * Claims the oldest queued deployment that may run now: one at a time per project and branch, within the limits.
+ * Runs inside one write transaction, so two workers never get the same one.
+ */
+export function claimOldestQueued(tx: Tx, limits: ClaimLimits, change: (row: DeploymentRow) => Partial<DeploymentRow>): DeploymentRow | undefined {
+  const running = tx.sqlAll<{ project_id: string; target: string; branch: string | null; account_id: string }>(
+    "SELECT d.project_id, d.target, d.branch, p.account_id FROM deployments d JOIN projects p ON p.id = d.project_id WHERE d.status IN ('building', 'deploying')",
+  )
+  if (running.length >= limits.overall) return undefined
+  const busy = new Set(running.map(slotOf))
+  const perAccount = new Map<string, number>()
+  for (const row of running) perAccount.set(row.account_id, (perAccount.get(row.account_id) ?? 0) + 1)
+
+  let after = 0
+  for (;;) {
+    const candidates = tx.sqlAll<DeploymentRow & { account_id: string; plan: string }>(
+      `SELECT d.*, p.account_id, a.plan FROM deployments d JOIN projects p ON p.id = d.project_id JOIN accounts a ON a.id = p.account_id
+       WHERE d.status = 'queued' AND d.seq > ? ORDER BY d.seq LIMIT 50`,
+      after,
+    )
+    if (candidates.length === 0) return undefined
+    for (const { account_id, plan, ...row } of candidates) {
+      after = row.seq
+      if (!limits.runtimes.includes(row.runtime) || busy.has(slotOf(row)) || (perAccount.get(account_id) ?? 0) >= limits.perAccount(plan)) continue
+      const claimed: DeploymentRow = { ...row, ...change(row), status: 'building' }
+      const { seq: _, id: __, status: ___, ...rest } = claimed
+      return swapStatus(tx, row.id, ['queued'], 'building', rest) ? claimed : undefined
+    }
+  }
+}
+
+const slotOf = (row: { project_id: string; target: string; branch: string | null }): string => `${row.project_id}\0${row.target}\0${row.branch ?? ''}`
+
+/** 1 for the next one. */
+export function queuePosition(tx: Tx, seq: number): number {
+  return tx.sqlFirst<{ n: number }>("SELECT count(*) AS n FROM deployments WHERE status = 'queued' AND seq <= ?", seq)?.n ?? 1
+}
+
+/** Deployments that some worker was at when the platform ended. */
+export function listInterrupted(tx: Tx): DeploymentRow[] {
+  return tx.sqlAll("SELECT * FROM deployments WHERE status IN ('building', 'deploying') ORDER BY seq")
+}
+
+export function listOpenOf(tx: Tx, projectId: string): DeploymentRow[] {
+  return tx.sqlAll("SELECT * FROM deployments WHERE status IN ('queued', 'building', 'deploying') AND project_id = ? ORDER BY seq", projectId)
+}
+
+/** What serves now, everywhere or of one project. */
+export function listCurrent(tx: Tx, projectId?: string): DeploymentRow[] {
+  return projectId === undefined
+    ? tx.sqlAll('SELECT * FROM deployments WHERE is_current = 1')
+    : tx.sqlAll('SELECT * FROM deployments WHERE is_current = 1 AND project_id = ?', projectId)
+}
+
+export function findCurrent(tx: Tx, projectId: string, target: DeploymentTarget, branch: string | null): DeploymentRow | undefined {
+  return listCurrent(tx, projectId).find((row) => row.target === target && (target === 'production' || row.branch === branch))
+}
+
+/** Ended deployments that still hold an image or a bundle, newest first. */
+export function listWithArtifact(tx: Tx, projectId: string): DeploymentRow[] {
+  return tx.sqlAll("SELECT * FROM deployments WHERE project_id = ? AND artifact IS NOT NULL AND status IN ('ready', 'failed', 'canceled') ORDER BY seq DESC", projectId)
+}
+
+/** Rows that use the very same artifact (a rollback shares it). */
+export function countArtifactUsers(tx: Tx, projectId: string, artifact: string): number {
+  return tx.sqlFirst<{ n: number }>('SELECT count(*) AS n FROM deployments WHERE project_id = ? AND artifact = ?', projectId, artifact)?.n ?? 0
+}
+
+export function listSteps(tx: Tx, deploymentId: string): StepRow[] {
+  return tx.sqlAll('SELECT * FROM deployment_steps WHERE deployment_id = ? ORDER BY position', deploymentId)
+}
+
+export function updateStep(tx: Tx, deploymentId: string, name: StepName, change: { status: StepStatus; started_at?: string; finished_at?: string }): void {
+  tx.run(tx.query.updateTable('deployment_steps').set(change).where('deployment_id', '=', deploymentId).where('name', '=', name))
+}
+
+export function resetSteps(tx: Tx, deploymentId: string): void {
+  tx.sqlRun("UPDATE deployment_steps SET status = 'pending', started_at = NULL, finished_at = NULL WHERE deployment_id = ?", deploymentId)
+}
+
+/** The steps that had begun when a deployment ended without them. */
+export function closeSteps(tx: Tx, deploymentId: string, to: 'failed' | 'canceled', now: string): void {
+  tx.sqlRun("UPDATE deployment_steps SET status = ?, finished_at = ? WHERE deployment_id = ? AND status = 'running'", to, now, deploymentId)
+  tx.sqlRun("UPDATE deployment_steps SET status = 'skipped' WHERE deployment_id = ? AND status = 'pending'", deploymentId)
+}
+
+export function listVariables(tx: Tx, projectId: string, target: DeploymentTarget): { id: string; key: string; sealed_value: Uint8Array; environment: string | null }[] {
+  return tx.sqlAll('SELECT id, key, sealed_value, environment FROM env_vars WHERE project_id = ? AND (environment IS NULL OR environment = ?) ORDER BY environment IS NOT NULL, key', projectId, target)
+}
+
+export interface CleanupRow {
+  seq: number
+  work: string
+}
+
+/** Work that must be done even over a restart: first written with the change that makes it due, then done, then taken out. */
+export function insertCleanup(tx: Tx, work: object, now: string): void {
+  tx.sqlRun('INSERT INTO cleanups (work, created_at) VALUES (?, ?)', JSON.stringify(work), now)
+}
+export function listCleanups(tx: Tx): CleanupRow[] {
+  return tx.sqlAll('SELECT seq, work FROM cleanups ORDER BY seq')
+}
+export function removeCleanup(tx: Tx, seq: number): void {
+  tx.sqlRun('DELETE FROM cleanups WHERE seq = ?', seq)
+}
+
+/** Everything of a project that was removed, once nothing of it is left outside the database. */
+export function purgeProject(tx: Tx, projectId: string): string[] {
+  const deployments = tx.sqlAll<{ id: string }>('SELECT id FROM deployments WHERE project_id = ?', projectId).map((row) => row.id)
+  tx.sqlRun('DELETE FROM deployments WHERE project_id = ?', projectId)
+  tx.sqlRun('DELETE FROM env_vars WHERE project_id = ?', projectId)
+  tx.sqlRun('DELETE FROM projects WHERE id = ?', projectId)
+  return deployments
+}

@@ -1,0 +1,65 @@
+import type { ProjectStatus } from '../contract/projects.ts'
+import type { Tx } from './open.ts'
+import type { ProjectRow } from './tables.ts'
+
+/** The row of a living project by slug, or undefined. Who may see it is the feature's question. */
+export function findProjectBySlug(tx: Tx, slug: string): ProjectRow | undefined {
+  return tx.sqlFirst('SELECT * FROM projects WHERE slug = ? AND deleted_at IS NULL', slug)
+}
+
+export function findProject(tx: Tx, id: string): ProjectRow | undefined {
+  return tx.sqlFirst('SELECT * FROM projects WHERE id = ? AND deleted_at IS NULL', id)
+}
+
+/** Newest first, from before `before` (a sequence number). One index walk per account, merged. */
+export function listProjects(tx: Tx, options: { accounts: string[]; before: number | undefined; limit: number }): ProjectRow[] {
+  const rows = options.accounts.flatMap((account) =>
+    tx.sqlAll<ProjectRow>(
+      'SELECT * FROM projects WHERE account_id = ? AND deleted_at IS NULL AND seq < ? ORDER BY seq DESC LIMIT ?',
+      account,
+      options.before ?? Number.MAX_SAFE_INTEGER,
+      options.limit,
+    ),
+  )
+  return options.accounts.length > 1 ? rows.sort((a, b) => b.seq - a.seq).slice(0, options.limit) : rows
+}
+
+export function countProjects(tx: Tx, accountId: string): number {
+  return tx.sqlFirst<{ n: number }>('SELECT count(*) AS n FROM projects WHERE account_id = ? AND deleted_at IS NULL', accountId)?.n ?? 0
+}
+
+export function insertProject(tx: Tx, project: Omit<ProjectRow, 'seq'>): void {
+  tx.run(tx.query.insertInto('projects').values(project))
+}
+
+export function updateProject(tx: Tx, id: string, change: Partial<Omit<ProjectRow, 'seq' | 'id'>>): void {
+  if (Object.keys(change).length > 0) tx.run(tx.query.updateTable('projects').set(change).where('id', '=', id))
+}
+
+export function listLivingProjects(tx: Tx): Pick<ProjectRow, 'id' | 'slug' | 'name' | 'status'>[] {
+  return tx.sqlAll('SELECT id, slug, name, status FROM projects WHERE deleted_at IS NULL')
+}
+
+/** What `status` follows from: the facts of the row and of its production deployments. Written back in the same transaction. */
+export function settleProjectStatus(tx: Tx, id: string, now: string): ProjectStatus | undefined {
+  const row = tx.sqlFirst<{ status: ProjectStatus; stopped_at: string | null; crashed_at: string | null; in_flight: number; serving: number; last: string | null }>(
+    `SELECT status, stopped_at, crashed_at,
+       EXISTS (SELECT 1 FROM deployments d WHERE d.status IN ('queued', 'building', 'deploying') AND d.project_id = p.id AND d.target = 'production') AS in_flight,
+       EXISTS (SELECT 1 FROM deployments d WHERE d.project_id = p.id AND d.is_current = 1 AND d.target = 'production') AS serving,
+       (SELECT d.status FROM deployments d WHERE d.project_id = p.id AND d.target = 'production' AND d.status IN ('ready', 'failed') ORDER BY d.seq DESC LIMIT 1) AS last
+     FROM projects p WHERE id = ?`,
+    id,
+  )
+  if (!row) return undefined
+  const status = statusOf(row)
+  if (status !== row.status) tx.sqlRun('UPDATE projects SET status = ?, updated_at = ? WHERE id = ?', status, now, id)
+  return status
+}
+
+function statusOf(facts: { stopped_at: string | null; crashed_at: string | null; in_flight: number; serving: number; last: string | null }): ProjectStatus {
+  if (facts.in_flight) return 'building'
+  if (facts.crashed_at !== null) return 'crashed'
+  if (facts.serving) return 'live'
+  if (facts.stopped_at !== null) return 'inactive'
+  return facts.last === 'failed' ? 'failed' : 'created'
+}

@@ -1,0 +1,171 @@
+import type { Generated } from 'kysely'
+import type { DeploymentStatus, DeploymentTarget, DeploymentTrigger, RuntimeName, SourceKind, StepName, StepStatus } from '../contract/deployments.ts'
+import type { PlanName } from '../contract/instance.ts'
+import type { ProjectStatus } from '../contract/projects.ts'
+
+/** The rows. Names are those of the wire; times are ISO text; booleans are 0 or 1; `sealed_` columns are encrypted. */
+export interface Tables {
+  accounts: AccountRow
+  users: UserRow
+  team_members: { account_id: string; user_id: string; created_at: string }
+  tokens: TokenRow
+  sessions: { id: string; user_id: string; hash: string; expires_at: string; created_at: string }
+  sign_in_codes: { hash: string; user_id: string; expires_at: string }
+  settings: { key: string; value: string }
+  projects: ProjectTable
+  deployments: DeploymentTable
+  deployment_steps: StepRow
+  env_vars: EnvVarTable
+  cleanups: CleanupTable
+}
+
+export interface AccountRow {
+  id: string
+  plan: PlanName
+  has_payment_method: 0 | 1
+  created_at: string
+}
+
+export interface UserRow {
+  id: string
+  account_id: string
+  email: string
+  email_verified: 0 | 1
+  is_instance_owner: 0 | 1
+  created_at: string
+}
+
+export interface TokenRow {
+  id: string
+  user_id: string
+  /** `run` is the owner's token of instance.json; it dies with the run. */
+  kind: 'api' | 'run'
+  name: string
+  hash: string
+  last4: string
+  last_used_at: string | null
+  expires_at: string | null
+  created_at: string
+}
+
+interface ProjectTable extends Omit<ProjectRow, 'seq'> {
+  seq: Generated<number>
+}
+
+export interface ProjectRow {
+  /** Rises with every project: the order of the list and what its cursor names. */
+  seq: number
+  id: string
+  account_id: string
+  name: string
+  slug: string
+  repo_url: string | null
+  sealed_repo_credentials: Uint8Array | null
+  repo_branch: string
+  node_version: string
+  install_command: string
+  build_command: string
+  root_directory: string
+  memory_limit_mb: number
+  port: number | null
+  status: ProjectStatus
+  always_warm: 0 | 1
+  is_cold: 0 | 1
+  caching_enabled: 0 | 1
+  has_purge_token: 0 | 1
+  last_request_at: string | null
+  created_at: string
+  updated_at: string
+  /** Facts that `status` is derived from. */
+  stopped_at: string | null
+  crashed_at: string | null
+  /** A tombstone: invisible to everybody, cleaned up behind. */
+  deleted_at: string | null
+}
+
+interface DeploymentTable extends Omit<DeploymentRow, 'seq'> {
+  seq: Generated<number>
+}
+
+export interface DeploymentRow {
+  seq: number
+  id: string
+  project_id: string
+  status: DeploymentStatus
+  target: DeploymentTarget
+  trigger: DeploymentTrigger
+  source: SourceKind
+  branch: string | null
+  commit_sha: string | null
+  commit_message: string | null
+  commit_author: string | null
+  is_dirty: 0 | 1
+  parent_id: string | null
+  is_current: 0 | 1
+  url: string | null
+  /** JSON of `Failure`. */
+  error: string | null
+  framework: string | null
+  runtime: RuntimeName
+  image_bytes: number | null
+  queued_ms: number | null
+  build_ms: number | null
+  deploy_ms: number | null
+  created_at: string
+  started_at: string | null
+  finished_at: string | null
+  /** JSON: what to fetch, fixed when it was enqueued. */
+  source_request: string
+  /** JSON of the driver's artifact, once built; null again when it was discarded. */
+  artifact: string | null
+  /** Digest of all that went into the artifact but the source: equal digests may share it. */
+  inputs_digest: string | null
+  /** How often it was begun; a second interruption fails it. */
+  attempt: number
+}
+
+export interface StepRow {
+  deployment_id: string
+  position: number
+  name: StepName
+  status: StepStatus
+  started_at: string | null
+  finished_at: string | null
+}
+
+interface EnvVarTable {
+  id: string
+  project_id: string
+  key: string
+  sealed_value: Uint8Array
+  environment: 'production' | 'preview' | null
+  is_sensitive: 0 | 1
+  created_at: string
+  updated_at: string
+}
+
+interface CleanupTable {
+  seq: Generated<number>
+  /** JSON of `Cleanup` in deploy/reaper.ts. */
+  work: string
+  created_at: string
+}
+
+/** The second file: log batches, apart from the ledger because they are many and may be lost at a power cut. */
+export interface LogTables {
+  chunks: ChunkRow
+}
+
+export interface ChunkRow {
+  /** A deployment's id (build log) or a project's id (runtime log). */
+  stream: string
+  /** Number of the first record in it; records are numbered from 1 without a gap. */
+  first: number
+  records: number
+  /** How many of them are lines, and the number of the last line up to here. */
+  lines: number
+  last_line: number
+  bytes: number
+  /** Records, one line of JSON each, joined by \n. */
+  body: string
+}
