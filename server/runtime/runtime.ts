@@ -1,6 +1,8 @@
 import type { FailureCode, RuntimeName } from '../contract/deployments.ts'
 import type { BuildPlan } from '../contract/build-plan.ts'
 import type { BuildLog } from '../contract/build-log.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
 
 /**
  * What builds and runs apps. Two drivers stand behind it, `docker` and `process`; both pass the suite in
@@ -31,11 +33,26 @@ export interface Runtime {
    */
   list(): Promise<FoundInstance[]>
 
-  /** Takes over an instance that survived the platform: output since `after`, and its end, are reported as for `start`. */
+  /**
+   * Takes over an instance that survived the platform: output after `found.last_line_at` (all of it when null), and its end,
+   * are reported as for `start`. `undefined` when it is gone by now; an instance that ended meanwhile reports its end.
+   */
   adopt(found: FoundInstance, observer: InstanceObserver): Promise<Instance | undefined>
 
   /** Stops and removes an instance by id (SIGTERM, then SIGKILL after `grace_ms`); no error if it is gone already. */
   stop(instanceId: string, grace_ms: number): Promise<void>
+
+  /** Freezes an instance: memory is kept, no processor time is used. No error if it is frozen already. */
+  freeze(instanceId: string): Promise<void>
+
+  /** Lets a frozen instance go on. Resolves once it runs; throws when it is gone. */
+  thaw(instanceId: string): Promise<void>
+
+  /** What an instance uses now; `cpu_percent` of one core since the last call. null when it is gone or not known. */
+  usage(instanceId: string): Promise<{ cpu_percent: number; memory_mb: number } | null>
+
+  /** Frees what is kept for a project between its deployments (caches of dependencies and frameworks). */
+  forget(projectId: string): Promise<void>
 
   /** Frees an artifact (image, bundle) and what else the deployment left; no error if it is gone already. */
   discard(deploymentId: string, artifact: Artifact | null): Promise<void>
@@ -47,7 +64,7 @@ export interface Runtime {
 export interface BuildRequest {
   project_id: string
   deployment_id: string
-  /** The source: a folder that belongs to this deployment alone and may be changed. */
+  /** The source: a folder that belongs to this deployment alone. It may be changed or moved away; the caller removes what is left of it. */
   folder: string
   plan: BuildPlan
   /** Variables of the target's environment, decrypted. Never in an image layer, an argument or a log. */
@@ -64,8 +81,16 @@ export type Artifact =
   | { kind: 'static'; directory: string; spa_fallback: boolean; bytes: number }
   /** `docker`: an image by id. */
   | { kind: 'image'; image: string; port: number | null; bytes: number }
-  /** `process`: a folder with everything in it and the command that starts it. */
-  | { kind: 'bundle'; directory: string; command: string[]; node_version: string; bytes: number }
+  /** `process`: a folder with everything in it and the command that starts it. `variables` are the framework's own; the project's win. */
+  | {
+      kind: 'bundle'
+      directory: string
+      command: string[]
+      node_version: string
+      package_manager: { name: 'npm' | 'pnpm' | 'yarn'; version: string | null } | null
+      variables: Record<string, string>
+      bytes: number
+    }
 
 export interface StartRequest extends InstanceObserver {
   project_id: string
@@ -108,6 +133,40 @@ export interface FoundInstance {
   running: boolean
   exit: Exit | null
   adoptable: boolean
+  /** Set by the caller before `adopt`: the time (ms since 1970) of the last line that it has stored; null: it has none. */
+  last_line_at: number | null
+}
+
+/** What the drivers are made of. The composition root fills it in; nothing here is read from the environment. */
+export interface RuntimeOptions {
+  /** Names and labels what is ours on this machine. */
+  instance_id: string
+  /** Absolute. Bundles, caches and toolchains live below it. */
+  data_dir: string
+  log: Log
+  clock?: Clock
+  /** Certificates (PEM) that builds trust besides the public ones. */
+  ca_file?: string
+  /** Registry settings for installs. */
+  npmrc_file?: string
+  /** Our own Node binary. */
+  node_path: string
+  /** npm's `bin/npm-cli.js`. */
+  npm_cli_path: string
+  /** PATH for programs that builds may need besides Node (git, python); a sober default when not given. */
+  path?: string
+  docker?: DockerOptions
+}
+
+export interface DockerOptions {
+  /** DOCKER_HOST. */
+  host?: string
+  /** Folder of the docker command's settings; default `{home}/.docker`. */
+  config_dir?: string
+  /** Home folder of the user; where the sockets of the desktop engines are looked for. */
+  home?: string
+  /** Replaces the search: addresses such as `unix:///var/run/docker.sock`. */
+  candidates?: string[]
 }
 
 /** A build that failed by the source's fault. `line` is the line of the log that says so, when one is known. */
