@@ -1,0 +1,42 @@
+import react from '@vitejs/plugin-react'
+import { defineConfig } from 'electron-vite'
+
+/**
+ * One build, three parts: `out/main` (the desktop, and the command line as a second entry), `out/preload`, `out/renderer`.
+ * What only speeds up the start when it is in the bundle is bundled; what finds files beside itself stays a package.
+ */
+export default defineConfig({
+  main: {
+    build: {
+      externalizeDeps: { exclude: ['h3', 'ignore', 'kysely', 'mrmime', 'zod'] },
+      outDir: 'out/main',
+      rollupOptions: {
+        input: { index: 'main/index.ts', homeport: 'server/cli/homeport.ts' },
+        output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: 'parts/[name]-[hash].js' },
+      },
+      sourcemap: true,
+    },
+  },
+  preload: {
+    build: {
+      // A sandboxed preload may require nothing but electron, and must be CommonJS.
+      externalizeDeps: false,
+      outDir: 'out/preload',
+      rollupOptions: {
+        input: { index: 'preload/index.ts' },
+        output: { format: 'cjs', entryFileNames: '[name].cjs' },
+      },
+    },
+  },
+  renderer: {
+    root: 'renderer',
+    // The platform serves it there, to a browser and to the desktop's window alike.
+    base: '/app/',
+    plugins: [react()],
+    build: {
+      outDir: 'out/renderer',
+      minify: true,
+      rollupOptions: { input: { index: 'renderer/index.html' } },
+    },
+  },
+})

@@ -1,0 +1,26 @@
+#!/usr/bin/env node
+/**
+ * The command `homeport` in a checkout. It runs on whatever Node the machine has, sees to it that dependencies and bundles are
+ * there, and hands over to the bundle on our own Node.
+ */
+import { existsSync } from 'node:fs'
+import { enableCompileCache } from 'node:module'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { become, buildChanged, installMissing, isModern, nodePath, root } from './prepare.mjs'
+
+const bundle = join(root, 'out', 'main', 'homeport.js')
+
+try {
+  await installMissing()
+  await buildChanged()
+  if (isModern) {
+    enableCompileCache?.(join(root, 'node_modules', '.cache', 'homeport'))
+    await import(pathToFileURL(bundle).href)
+  } else {
+    become(existsSync(nodePath()) ? nodePath() : 'node', [import.meta.filename, ...process.argv.slice(2)])
+  }
+} catch (error) {
+  process.stderr.write(`${error.message}\n`)
+  process.exitCode = 1
+}

@@ -1,0 +1,158 @@
+/**
+ * What has to be there before any of our TypeScript can run: dependencies and the built bundles. Plain JavaScript on Node's own
+ * modules, because it runs on whatever Node the machine has (20.19 or newer), before `npm ci` too.
+ */
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const root = fileURLToPath(new URL('../..', import.meta.url))
+
+const sources = ['main', 'preload', 'renderer', 'server', 'electron.vite.config.ts', 'tsconfig.json', 'package.json', 'package-lock.json']
+const stampFile = join(root, 'out', '.built-from')
+const buildLock = join(root, 'node_modules', '.homeport-building')
+
+/** Installs when a package of the lock file is missing or has another version. A few milliseconds when all is there. */
+export async function installMissing() {
+  const missing = firstMissingPackage()
+  if (missing === undefined) return
+  say(`Installing dependencies (${missing}); this takes a minute or two.`)
+  // Under `npm start` the running npm is used; the registry may need a second try.
+  const npm = process.env.npm_execpath?.endsWith('.js') ? [process.execPath, process.env.npm_execpath] : ['npm']
+  for (const attempt of [1, 2]) {
+    const code = await run(npm[0], [...npm.slice(1), 'ci', '--no-audit', '--no-fund', '--loglevel=error'], { shell: npm.length === 1 && process.platform === 'win32' })
+    if (code === 0) return
+    if (attempt === 2) throw new Error('npm ci failed (its own message is above). Check the network and the registry, then run the same command again.')
+  }
+}
+
+function firstMissingPackage() {
+  const wanted = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages
+  let found
+  try {
+    found = JSON.parse(readFileSync(join(root, 'node_modules', '.package-lock.json'), 'utf8')).packages
+  } catch {
+    return 'none are here yet'
+  }
+  for (const [path, entry] of Object.entries(wanted)) {
+    if (path === '' || entry.optional || entry.devOptional || entry.peer) continue
+    if (found[path]?.version !== entry.version) return `${path.replace('node_modules/', '')} ${entry.version} is missing`
+  }
+  return existsSync(nodePath()) ? undefined : 'Node 24 is missing'
+}
+
+/** The Node that our code runs on: the npm package `node`, whatever the machine has. */
+export function nodePath() {
+  return join(root, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
+}
+
+/** Whether this very process can load our code: Node-API 10 came with Node 22.14 and 23.6. */
+export const isModern = Number(process.versions.napi) >= 10
+
+/** Builds `out/` when a source has changed since the last build; returns whether it had to. Two callers at once build once. */
+export async function buildChanged() {
+  const builder = join(root, 'node_modules', 'electron-vite', 'bin', 'electron-vite.js')
+  // An installation without the tools of development runs what it was delivered with.
+  if (!existsSync(builder)) return false
+  const isFresh = () => existsSync(stampFile) && readFileSync(stampFile, 'utf8') === sourceStamp()
+  if (isFresh()) return false
+
+  while (!takeLock()) await new Promise((resolve) => setTimeout(resolve, 200))
+  try {
+    if (isFresh()) return true
+    say('Building Homeport; this takes a few seconds.')
+    const stamp = sourceStamp()
+    const { status, stdout, stderr } = await capture(nodePath(), [builder, 'build', '--logLevel', 'warn'])
+    if (status !== 0) throw new Error(`The build failed:\n${stdout}${stderr}`)
+    mkdirSync(join(root, 'out'), { recursive: true })
+    writeFileSync(stampFile, stamp)
+    return true
+  } finally {
+    rmSync(buildLock, { force: true })
+  }
+}
+
+/** Names, sizes and times of all sources, hashed: contents need not be read to see a change. */
+function sourceStamp() {
+  const hash = createHash('sha256')
+  const visit = (path) => {
+    const entry = statSync(path, { throwIfNoEntry: false })
+    if (!entry) return
+    if (entry.isDirectory()) for (const name of readdirSync(path).sort()) visit(join(path, name))
+    else hash.update(`${relative(root, path)}\0${entry.size}\0${entry.mtimeMs}\n`)
+  }
+  for (const source of sources) visit(join(root, source))
+  return hash.digest('hex')
+}
+
+function takeLock() {
+  try {
+    writeFileSync(buildLock, String(process.pid), { flag: 'wx' })
+    return true
+  } catch {
+    const holder = Number(readOr(buildLock, '0'))
+    if (holder > 0 && !isAlive(holder)) rmSync(buildLock, { force: true })
+    return false
+  }
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error.code === 'EPERM'
+  }
+}
+
+function readOr(path, fallback) {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return fallback
+  }
+}
+
+/** Starts a program in our place: its streams are ours, signals reach it, its exit code becomes ours. */
+export function become(command, args, options = {}) {
+  const child = spawn(command, args, { stdio: 'inherit', ...options })
+  // The terminal sends Ctrl-C to both; what a supervisor sends to us alone is passed on.
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  process.on('SIGINT', () => {
+    if (!process.stdin.isTTY) child.kill('SIGINT')
+  })
+  child.on('error', (error) => {
+    console.error(`${command} could not be started: ${error.message}`)
+    process.exit(1)
+  })
+  child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 143)))
+}
+
+/** Runs a program with our streams; its standard output goes to our standard error, which is free for talk. */
+function run(command, args, options) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd: root, stdio: ['ignore', 2, 2], ...options })
+    child.on('error', () => resolve(127))
+    child.on('exit', (code) => resolve(code ?? 1))
+  })
+}
+
+function capture(command, args) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+    let stdout = ''
+    let stderr = ''
+    child.stdout.on('data', (chunk) => (stdout += chunk))
+    child.stderr.on('data', (chunk) => (stderr += chunk))
+    child.on('error', (error) => resolve({ status: 127, stdout, stderr: error.message }))
+    child.on('close', (code) => resolve({ status: code ?? 1, stdout, stderr }))
+  })
+}
+
+/** Talk goes to standard error: standard output belongs to `--json`. */
+export function say(sentence) {
+  process.stderr.write(`${sentence}\n`)
+}
+

@@ -1,0 +1,54 @@
+import { fileURLToPath } from 'node:url'
+import { defineConfig } from 'vitest/config'
+
+/** Suites that start engines, builds and whole platforms. They come after the quick ones, two files at a time at most. */
+const heavy = ['test/runtime/**', 'test/deploy/**', 'test/platform/**', 'test/apps/**', 'test/cli/**'].map((folder) => `${folder}/*.test.ts`)
+
+const shared = {
+  root: fileURLToPath(new URL('..', import.meta.url)),
+  // Importing the real package in plain Node begins a download.
+  alias: { electron: fileURLToPath(new URL('support/electron-double.ts', import.meta.url)) },
+  pool: 'forks' as const,
+  retry: 0,
+}
+
+export default defineConfig({
+  root: shared.root,
+  resolve: { alias: shared.alias },
+  test: {
+    watch: false,
+    passWithNoTests: false,
+    maxWorkers: 2,
+    projects: [
+      {
+        resolve: { alias: shared.alias },
+        root: shared.root,
+        test: {
+          name: 'quick',
+          include: ['test/**/*.test.ts', 'test/**/*.test.tsx'],
+          exclude: [...heavy, 'test/e2e/**', 'test/bench/**', '**/node_modules/**'],
+          pool: shared.pool,
+          retry: shared.retry,
+          testTimeout: 20_000,
+          hookTimeout: 30_000,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        resolve: { alias: shared.alias },
+        root: shared.root,
+        test: {
+          name: 'heavy',
+          include: heavy,
+          exclude: ['**/node_modules/**'],
+          pool: shared.pool,
+          retry: shared.retry,
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
+  },
+})
