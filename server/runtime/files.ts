@@ -1,0 +1,70 @@
+import { execFile } from 'node:child_process'
+import { cp, lstat, mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
+import { platform } from 'node:os'
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+
+/** Joins a path of a plan to its root; throws when it would leave it. */
+export function inside(root: string, path: string): string {
+  const full = resolve(root, path)
+  if (full !== root && !full.startsWith(root + sep)) throw new Error(`The path ${path} leaves its folder.`)
+  return full
+}
+
+/** An id as one harmless part of a path. */
+export function pathPart(id: string): string {
+  if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/.test(id)) throw new Error(`Not an id: ${id.slice(0, 50)}`)
+  return id
+}
+
+/** Moves a folder, also to another file system. */
+export async function moveFolder(from: string, to: string, signal?: AbortSignal): Promise<void> {
+  await mkdir(dirname(to), { recursive: true })
+  try {
+    await rename(from, to)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error
+    await copyFolder(from, to, signal)
+    await rm(from, { recursive: true, force: true })
+  }
+}
+
+/** Copies a folder with links and modes, outside of our event loop and sharing blocks where the file system can. */
+export async function copyFolder(from: string, to: string, signal?: AbortSignal): Promise<void> {
+  await mkdir(dirname(to), { recursive: true })
+  if (platform() === 'win32') return cp(from, to, { recursive: true, verbatimSymlinks: true })
+  const args = platform() === 'linux' ? ['-a', '--reflink=auto', '--', from, to] : ['-a', from, to]
+  await new Promise<void>((done, fail) => {
+    execFile('/bin/cp', args, { signal }, (error) => {
+      if (error) fail(signal?.aborted ? signal.reason : error)
+      else done()
+    })
+  })
+}
+
+/** Size of a folder in bytes. Links are not followed. With `removeLinksOut`, links that leave it are removed. */
+export async function sizeOf(folder: string, removeLinksOut = false): Promise<number> {
+  const root = await realpath(folder)
+  let bytes = 0
+  const visit = async (path: string): Promise<void> => {
+    for (const entry of await readdir(path, { withFileTypes: true })) {
+      const full = join(path, entry.name)
+      if (entry.isDirectory()) await visit(full)
+      else if (entry.isSymbolicLink() && removeLinksOut) await removeLinkOut(root, full)
+      else bytes += (await lstat(full)).size
+    }
+  }
+  await visit(root)
+  return bytes
+}
+
+async function removeLinkOut(root: string, link: string): Promise<void> {
+  const target = await realpath(link).catch(() => undefined)
+  const path = target === undefined ? '..' : relative(root, target)
+  if (path.startsWith('..') || isAbsolute(path)) await rm(link, { force: true })
+}
+
+export const isFolder = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )

@@ -1,0 +1,187 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { platform } from 'node:os'
+import { delimiter, join } from 'node:path'
+import type { StepName } from '../contract/deployments.ts'
+import { dependencyKey, type NodePlan } from './dependencies.ts'
+import { inside, isFolder, moveFolder, sizeOf } from './files.ts'
+import type { BuildCache } from './process-cache.ts'
+import { startGroup } from './process-group.ts'
+import { defaultPath, installEnvironment, type Toolchains } from './process-toolchain.ts'
+import { BuildFailure, type Artifact, type BuildRequest, type RuntimeOptions } from './runtime.ts'
+
+interface Tools {
+  options: RuntimeOptions
+  toolchains: Toolchains
+  cache: BuildCache
+}
+
+const maxProcesses = 512
+
+/** Builds a plan in `place`, the deployment's own folder, which is gone when this throws. */
+export async function buildInPlace(request: BuildRequest, place: string, tools: Tools): Promise<Artifact> {
+  const plan = request.plan.work
+  if (plan.kind === 'dockerfile') {
+    throw new BuildFailure(
+      'runtime_unavailable',
+      'This project builds from a Dockerfile, and no Docker engine answers.',
+      'Install Docker and start it, then deploy again; or remove the Dockerfile to have the framework detected.',
+    )
+  }
+  request.signal.throwIfAborted()
+  const home = join(tools.options.data_dir, 'work', `${request.deployment_id}-home`)
+  await rm(place, { recursive: true, force: true })
+  try {
+    await mkdir(home, { recursive: true, mode: 0o700 })
+    await moveFolder(request.folder, join(place, 'app'), request.signal)
+    return await buildPlan(request, plan, place, home, tools)
+  } catch (error) {
+    await rm(place, { recursive: true, force: true, maxRetries: 5 })
+    // Whatever broke, an aborted build ends as aborted.
+    request.signal.throwIfAborted()
+    throw error
+  } finally {
+    await rm(home, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+async function buildPlan(request: BuildRequest, plan: NodePlan, place: string, home: string, tools: Tools): Promise<Artifact> {
+  const { log, signal } = request
+  const source = join(place, 'app')
+  const app = inside(source, plan.app_directory)
+  const environment = await buildEnvironment(request, plan, source, home, tools)
+
+  if (plan.install_command === null) log.skip('install')
+  else await install(request, plan, plan.install_command, source, environment, tools)
+
+  if (plan.build_command === null) {
+    log.skip('build')
+  } else {
+    log.step('build')
+    await tools.cache.takeFramework(request.project_id, app, plan.cache_directories)
+    await runStep('build', plan.build_command, app, { ...environment, NODE_ENV: request.variables.NODE_ENV ?? 'production' }, request)
+    await tools.cache.keepFramework(request.project_id, app, plan.cache_directories, signal)
+  }
+  signal.throwIfAborted()
+  return plan.kind === 'static' ? staticArtifact(plan, place) : serverArtifact(plan, place, request, tools)
+}
+
+async function install(request: BuildRequest, plan: NodePlan, command: string, source: string, environment: Record<string, string>, tools: Tools) {
+  const { log, signal } = request
+  log.step('install')
+  const key = await dependencyKey(source, plan, request.project_id, request.variables)
+  if (key && (await tools.cache.takeDependencies(request.project_id, key, source, signal))) {
+    log.note('install', 'Dependencies come from the cache: what they depend on has not changed.')
+    return
+  }
+  // Build tools are among the development dependencies, which NODE_ENV=production would leave out.
+  await runStep('install', command, inside(source, plan.install_directory), { ...environment, NODE_ENV: 'development' }, request)
+  if (key) await tools.cache.keepDependencies(request.project_id, key, source, plan, signal)
+}
+
+async function buildEnvironment(request: BuildRequest, plan: NodePlan, source: string, home: string, tools: Tools): Promise<Record<string, string>> {
+  const node = await tools.toolchains.node(plan.node_version, request.signal)
+  const folders = [join(source, plan.app_directory, 'node_modules', '.bin'), join(source, plan.install_directory, 'node_modules', '.bin')]
+  const manager = plan.package_manager ?? { name: 'npm' as const, version: null }
+  folders.push(await tools.toolchains.packageManager(manager, Number.parseInt(node.version, 10), request.signal), node.folder)
+  const base = installEnvironment(tools.options, home)
+  const settings: Record<string, string> = {}
+  if (tools.options.npmrc_file) {
+    // A copy at the place where every package manager looks; the home folder goes when the build ends.
+    const copy = join(home, '.npmrc')
+    await writeFile(copy, await readFile(tools.options.npmrc_file), { mode: 0o600 })
+    settings.npm_config_userconfig = copy
+  }
+  await mkdir(join(home, 'tmp'), { recursive: true })
+  return {
+    ...base,
+    ...settings,
+    TMPDIR: join(home, 'tmp'),
+    NODE_OPTIONS: heapOption(request.memory_mb, request.variables.NODE_OPTIONS),
+    ...without(request.variables, ['PATH', 'HOME', 'NODE_OPTIONS']),
+    PATH: [...folders, request.variables.PATH ?? tools.options.path ?? defaultPath].join(delimiter),
+  }
+}
+
+/** The heap of one Node process; what is beside it (buffers, code, other processes) needs room as well. */
+export function heapOption(memory_mb: number, own: string | undefined): string {
+  const option = `--max-old-space-size=${Math.max(32, Math.floor(memory_mb * 0.8))}`
+  return own ? `${option} ${own}` : option
+}
+
+export const without = (variables: Record<string, string>, names: string[]): Record<string, string> =>
+  Object.fromEntries(Object.entries(variables).filter(([name]) => !names.includes(name)))
+
+/** Runs one command of the project by the shell; throws `BuildFailure` when it fails. */
+async function runStep(step: StepName & ('install' | 'build'), command: string, cwd: string, env: Record<string, string>, request: BuildRequest): Promise<void> {
+  const { log, signal } = request
+  signal.throwIfAborted()
+  if (!(await isFolder(cwd))) throw new BuildFailure(`${step}_failed`, `The folder to ${step} in does not exist.`, 'Check the root directory of the project.')
+  log.note(step, `> ${command}`)
+  const shell = platform() === 'win32' ? { file: 'cmd.exe', args: ['/d', '/s', '/c', command] } : { file: '/bin/sh', args: ['-c', command] }
+  const group = await startGroup({
+    ...shell,
+    cwd,
+    env,
+    memory_mb: request.memory_mb,
+    max_processes: maxProcesses,
+    onLine: (stream, line) => {
+      if (!signal.aborted) log.line(step, stream, line)
+    },
+  })
+  const abort = () => void group.stop(0)
+  signal.addEventListener('abort', abort, { once: true })
+  if (signal.aborted) abort()
+  const end = await group.ended.finally(() => signal.removeEventListener('abort', abort))
+  signal.throwIfAborted()
+  if (end.code === 0 && !end.out_of_memory) return
+  throw stepFailure(step, command, end, request.memory_mb, maxProcesses)
+}
+
+/** The sentence for a command that ended badly; the same in both drivers. */
+export function stepFailure(
+  step: 'install' | 'build',
+  command: string,
+  end: { code: number | null; signal: string | null; out_of_memory: boolean; too_many_processes: boolean },
+  memory_mb: number,
+  processes: number,
+): BuildFailure {
+  const short = command.length > 120 ? `${command.slice(0, 120)}…` : command
+  if (end.out_of_memory) {
+    return new BuildFailure('out_of_memory', `\`${short}\` used more than the ${memory_mb} MB of memory that a build may use.`, 'Make the build need less memory, or give builds more of it.')
+  }
+  if (end.too_many_processes) {
+    return new BuildFailure(`${step}_failed`, `\`${short}\` began more than ${processes} processes and was ended.`, 'Look for a script that starts itself again.')
+  }
+  const how = end.code === null ? `was ended by ${end.signal ?? 'a signal'}` : `ended with exit code ${end.code}`
+  const hint = end.code === 127 ? 'A program was not found: is it among the dependencies?' : `The last lines of the ${step} log say why; the same command fails on any machine with a fresh checkout.`
+  return new BuildFailure(`${step}_failed`, `\`${short}\` ${how}.`, hint)
+}
+
+async function staticArtifact(plan: Extract<NodePlan, { kind: 'static' }>, place: string): Promise<Artifact> {
+  const source = join(place, 'app')
+  const output = inside(source, plan.output_directory)
+  if (!(await isFolder(output))) throw missingOutput(plan.output_directory)
+  const directory = join(place, 'site')
+  if (output === source) await rm(join(source, '.git'), { recursive: true, force: true })
+  const bytes = await sizeOf(output, true)
+  await moveFolder(output, directory)
+  if (output !== source) await rm(source, { recursive: true, force: true, maxRetries: 5 })
+  return { kind: 'static', directory, spa_fallback: plan.spa_fallback, bytes }
+}
+
+export const missingOutput = (directory: string): BuildFailure =>
+  new BuildFailure('build_failed', `The build left no folder ${directory}, which was to be served.`, 'Check the build command, and where the framework writes its output.')
+
+async function serverArtifact(plan: Extract<NodePlan, { kind: 'server' }>, place: string, request: BuildRequest, tools: Tools): Promise<Artifact> {
+  const node = await tools.toolchains.node(plan.node_version, request.signal)
+  return {
+    kind: 'bundle',
+    directory: inside(join(place, 'app'), plan.app_directory),
+    command: plan.start_command,
+    node_version: node.version,
+    package_manager: plan.package_manager,
+    variables: plan.variables,
+    bytes: await sizeOf(place),
+  }
+}
+

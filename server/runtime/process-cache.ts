@@ -1,0 +1,105 @@
+import { mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { copyFolder, isFolder, moveFolder, pathPart } from './files.ts'
+import type { NodePlan } from './dependencies.ts'
+
+/** Dependencies and framework folders that outlive a build, per project. */
+export interface BuildCache {
+  /** Puts installed dependencies of this key into a source; false when there are none. */
+  takeDependencies(projectId: string, key: string, source: string, signal: AbortSignal): Promise<boolean>
+  /** Keeps what an install made. Another build may have kept the same by now. */
+  keepDependencies(projectId: string, key: string, source: string, plan: NodePlan, signal: AbortSignal): Promise<void>
+  takeFramework(projectId: string, app: string, folders: string[]): Promise<void>
+  keepFramework(projectId: string, app: string, folders: string[], signal: AbortSignal): Promise<void>
+  forget(projectId: string): Promise<void>
+}
+
+/** Sets of dependencies that are kept for one project; the least recently used goes. */
+const keptSets = 3
+
+export function createBuildCache(root: string): BuildCache {
+  const dependencies = (projectId: string) => join(root, 'dependencies', pathPart(projectId))
+  const frameworks = (projectId: string) => join(root, 'frameworks', pathPart(projectId))
+
+  return {
+    async takeDependencies(projectId, key, source, signal) {
+      const set = join(dependencies(projectId), pathPart(key))
+      if (!(await isFolder(set))) return false
+      const now = new Date()
+      await utimes(set, now, now).catch(() => {})
+      for (const name of await readdir(set)) {
+        const target = join(source, decodeURIComponent(name))
+        await rm(target, { recursive: true, force: true })
+        await copyFolder(join(set, name), target, signal)
+      }
+      return true
+    },
+
+    async keepDependencies(projectId, key, source, plan, signal) {
+      const folder = dependencies(projectId)
+      const set = join(folder, pathPart(key))
+      if (await isFolder(set)) return
+      // Yarn's plug'n'play leaves no node_modules to keep.
+      if (await stat(join(source, plan.install_directory, '.pnp.cjs')).catch(() => undefined)) return
+      await mkdir(folder, { recursive: true })
+      const half = await mkdtemp(join(folder, '.half-'))
+      try {
+        for (const modules of await moduleFolders(source, plan)) await copyFolder(join(source, modules), join(half, encodeURIComponent(modules)), signal)
+        await rename(half, set).catch(async (error: unknown) => {
+          if (!(await isFolder(set))) throw error
+        })
+      } finally {
+        await rm(half, { recursive: true, force: true })
+      }
+      await dropOldest(folder)
+    },
+
+    async takeFramework(projectId, app, folders) {
+      for (const folder of folders) {
+        const kept = join(frameworks(projectId), encodeURIComponent(folder))
+        const target = join(app, folder)
+        // Moved, not copied: of two builds at once one goes without, and nothing is ever half there.
+        if ((await isFolder(kept)) && !(await isFolder(target))) await moveFolder(kept, target).catch(() => {})
+      }
+    },
+
+    async keepFramework(projectId, app, folders, signal) {
+      for (const folder of folders) {
+        if (!(await isFolder(join(app, folder)))) continue
+        const kept = join(frameworks(projectId), encodeURIComponent(folder))
+        await mkdir(dirname(kept), { recursive: true })
+        const half = await mkdtemp(join(dirname(kept), '.half-'))
+        try {
+          await copyFolder(join(app, folder), join(half, 'new'), signal)
+          if (await isFolder(kept)) await rename(kept, join(half, 'old'))
+          await rename(join(half, 'new'), kept)
+        } finally {
+          await rm(half, { recursive: true, force: true })
+        }
+      }
+    },
+
+    async forget(projectId) {
+      await rm(dependencies(projectId), { recursive: true, force: true })
+      await rm(frameworks(projectId), { recursive: true, force: true })
+    },
+  }
+}
+
+/** `node_modules` of the install folder and of every workspace, relative to the source; folders within them come along. */
+async function moduleFolders(source: string, plan: NodePlan): Promise<string[]> {
+  const folders = new Set([plan.install_directory, plan.app_directory, ...plan.install_inputs.map((input) => dirname(input))])
+  const found = []
+  for (const folder of folders) {
+    const modules = join(folder, 'node_modules')
+    if (await isFolder(join(source, modules))) found.push(modules)
+  }
+  return [...new Set(found)]
+}
+
+async function dropOldest(folder: string): Promise<void> {
+  const sets = await Promise.all(
+    (await readdir(folder)).filter((name) => !name.startsWith('.')).map(async (name) => ({ name, used: (await stat(join(folder, name))).mtimeMs })),
+  )
+  for (const { name } of sets.toSorted((a, b) => b.used - a.used).slice(keptSets)) await rm(join(folder, name), { recursive: true, force: true })
+}

@@ -1,0 +1,194 @@
+import { execFile, spawn } from 'node:child_process'
+import { platform } from 'node:os'
+import { createLineSplitter } from './lines.ts'
+import { familyOf, memoryOf, readProcessTable } from './process-table.ts'
+import type { Exit } from './runtime.ts'
+
+export interface GroupRequest {
+  file: string
+  args: string[]
+  cwd: string
+  env: Record<string, string>
+  /** Ceiling for the whole group. It is checked, not reserved: what passes it is killed. */
+  memory_mb: number
+  max_processes: number
+  onLine(stream: 'stdout' | 'stderr', line: string): void
+}
+
+/** A program with all that it begins, which lives and dies together. */
+export interface ProcessGroup {
+  pid: number
+  /** Settles once the program ended, the rest of its group is gone and the last line was delivered. */
+  ended: Promise<GroupExit>
+  /** SIGTERM to the group, SIGKILL after `grace_ms`; 0 kills at once. Resolves when it has ended. */
+  stop(grace_ms: number): Promise<GroupExit>
+  signal(name: NodeJS.Signals): void
+  /** Its processes by now. */
+  members(): Promise<number[]>
+}
+
+export interface GroupExit extends Exit {
+  too_many_processes: boolean
+}
+
+/** Rejects with Node's own error (ENOENT, EACCES) when the program can't be started. */
+export async function startGroup(request: GroupRequest): Promise<ProcessGroup> {
+  const child = spawn(request.file, request.args, {
+    cwd: request.cwd,
+    env: request.env,
+    // A group of its own on Unix; on Windows a tree that taskkill can end.
+    detached: platform() !== 'win32',
+    stdio: ['ignore', 'pipe', 'pipe'],
+    windowsHide: true,
+  })
+  await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject))
+  child.on('error', () => {})
+  const pid = child.pid!
+  let heapExhausted = false
+  let overMemory = false
+  let tooMany = false
+  let killTimer: NodeJS.Timeout | undefined
+
+  const outputs = (['stdout', 'stderr'] as const).map((name) => {
+    const stream = child[name]
+    const lines = createLineSplitter((line) => {
+      if (name === 'stderr' && /JavaScript heap out of memory/.test(line)) heapExhausted = true
+      request.onLine(name, line)
+    })
+    let last = performance.now()
+    stream.on('data', (chunk: Buffer) => {
+      last = performance.now()
+      lines.write(chunk)
+    })
+    const closed = new Promise<void>((resolve) => stream.once('close', resolve))
+    return { stream, lines, closed, idle_ms: () => performance.now() - last }
+  })
+
+  const kill = (name: NodeJS.Signals) => killGroup(pid, name)
+  const watch = watchGroup(pid, request, {
+    overMemory() {
+      overMemory = true
+      kill('SIGKILL')
+    },
+    tooMany() {
+      tooMany = true
+      kill('SIGKILL')
+    },
+  })
+
+  const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }))
+  })
+  const ended = exited.then(async ({ code, signal }) => {
+    clearTimeout(killTimer)
+    const strays = watch.stop()
+    // What the program left behind goes too, also where it moved to a group of its own; then the pipes come to their end.
+    kill('SIGKILL')
+    for (const stray of strays) killOne(stray)
+    await Promise.all(outputs.map(drained))
+    for (const output of outputs) output.lines.end()
+    const aborted = heapExhausted && (signal === 'SIGABRT' || signal === 'SIGTRAP' || code === 134 || code === 133 || code === 1)
+    return { code, signal, out_of_memory: overMemory || aborted, too_many_processes: tooMany }
+  })
+
+  return {
+    pid,
+    ended,
+    signal: kill,
+    async stop(grace_ms) {
+      if (grace_ms > 0) {
+        kill('SIGTERM')
+        // A frozen process takes no signal but SIGKILL.
+        if (platform() !== 'win32') kill('SIGCONT')
+        killTimer ??= setTimeout(() => kill('SIGKILL'), grace_ms)
+      } else {
+        kill('SIGKILL')
+      }
+      return ended
+    },
+    members: async () => familyOf(await readProcessTable(), pid),
+  }
+}
+
+/** Signals a whole group; nothing happens when it is gone. On Windows every signal ends the tree. */
+export function killGroup(pid: number, name: NodeJS.Signals): void {
+  if (platform() === 'win32') {
+    execFile('taskkill', ['/PID', String(pid), '/T', '/F'], { windowsHide: true }, () => {})
+    return
+  }
+  try {
+    process.kill(-pid, name)
+  } catch {
+    // Gone already.
+  }
+}
+
+function killOne(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // Gone already.
+  }
+}
+
+interface Output {
+  stream: { destroy(): void }
+  closed: Promise<void>
+  idle_ms(): number
+}
+
+/** Waits for the end of a pipe. A process that escaped with the pipe in hand is waited for no longer than it is silent for a second. */
+async function drained(output: Output): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const silence = new Promise<void>((resolve) => {
+    timer = setInterval(() => {
+      if (output.idle_ms() > 1_000) resolve()
+    }, 250)
+  })
+  await Promise.race([output.closed, silence])
+  clearInterval(timer)
+  output.stream.destroy()
+}
+
+const memoryEvery_ms = 400
+/** The table of all processes is read once in so many looks at the memory. */
+const tableEvery = 3
+
+/** Looks after memory and number of a group. `stop` returns the processes last seen outside of the group. */
+function watchGroup(pid: number, limits: GroupRequest, on: { overMemory(): void; tooMany(): void }): { stop(): number[] } {
+  let stopped = false
+  let round = 0
+  let family = [pid]
+  let strays: number[] = []
+  let timer: NodeJS.Timeout | undefined
+
+  const look = async () => {
+    if (round++ % tableEvery === 0) {
+      const table = await readProcessTable()
+      if (stopped) return
+      family = table.length > 0 ? familyOf(table, pid) : [pid]
+      const inGroup = new Set(table.filter((row) => row.group === pid).map((row) => row.pid))
+      strays = family.filter((one) => one !== pid && !inGroup.has(one))
+      if (family.length > limits.max_processes) on.tooMany()
+    }
+    const bytes = await memoryOf(family)
+    if (!stopped && bytes > limits.memory_mb * 1024 * 1024) on.overMemory()
+  }
+  const again = () => {
+    timer = setTimeout(() => {
+      look()
+        .catch(() => {})
+        .finally(() => {
+          if (!stopped) again()
+        })
+    }, memoryEvery_ms)
+  }
+  again()
+  return {
+    stop() {
+      stopped = true
+      clearTimeout(timer)
+      return strays
+    },
+  }
+}

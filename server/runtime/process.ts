@@ -1,0 +1,206 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, rm } from 'node:fs/promises'
+import { platform } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { isFolder, pathPart } from './files.ts'
+import { buildInPlace, heapOption, without } from './process-build.ts'
+import { createBuildCache } from './process-cache.ts'
+import { killGroup, startGroup, type ProcessGroup } from './process-group.ts'
+import { createPorts, listeningPortsOf } from './process-ports.ts'
+import { createProcessRecords, isAlive, type ProcessRecord } from './process-records.ts'
+import { memoryOf, processorTimeOf, startOf } from './process-table.ts'
+import { createToolchains, defaultPath, sweepToolchains } from './process-toolchain.ts'
+import { StartFailure, type Artifact, type Instance, type Runtime, type RuntimeOptions, type StartRequest } from './runtime.ts'
+
+interface Running {
+  group: ProcessGroup
+  port: number
+  /** For `usage`: processor time at the last look. */
+  looked: { at_ms: number; processor_ms: number }
+}
+
+const maxProcesses = 256
+
+/**
+ * Builds and runs Node and static apps as child processes of this machine: own folder, environment, port and a ceiling
+ * for memory, but no wall between the app and the machine. Needs nothing that is not among our own dependencies.
+ */
+export function createProcessRuntime(options: RuntimeOptions): Runtime {
+  const closing = new AbortController()
+  const toolchains = createToolchains(options, closing.signal)
+  const cache = createBuildCache(join(options.data_dir, 'cache'))
+  const records = createProcessRecords(join(options.data_dir, 'processes'))
+  const ports = createPorts()
+  const running = new Map<string, Running>()
+  const placeOf = (deploymentId: string) => join(options.data_dir, 'bundles', pathPart(deploymentId))
+  void sweepToolchains(options).catch((error: unknown) => options.log.warn('toolchain_sweep_failed', { error }))
+
+  const appEnvironment = async (request: StartRequest, artifact: Extract<Artifact, { kind: 'bundle' }>, port: number) => {
+    const node = await toolchains.node(artifact.node_version, request.signal)
+    const place = placeOf(request.deployment_id)
+    const [home, temporary] = [join(place, 'home'), join(place, 'tmp')]
+    await mkdir(home, { recursive: true, mode: 0o700 })
+    await mkdir(temporary, { recursive: true, mode: 0o700 })
+    const folders = [join(artifact.directory, 'node_modules', '.bin')]
+    if (artifact.package_manager) folders.push(await toolchains.packageManager(artifact.package_manager, Number.parseInt(node.version, 10), request.signal))
+    folders.push(node.folder)
+    const own = { ...artifact.variables, ...request.variables }
+    return {
+      LANG: 'C.UTF-8',
+      TMPDIR: temporary,
+      npm_config_update_notifier: 'false',
+      NODE_ENV: 'production',
+      ...(platform() === 'win32' ? { USERPROFILE: home, TEMP: temporary, TMP: temporary, SystemRoot: 'C:\\Windows' } : {}),
+      ...without(own, ['PATH', 'HOME', 'NODE_OPTIONS', 'PORT', 'HOST']),
+      HOME: home,
+      NODE_OPTIONS: heapOption(request.memory_mb, own.NODE_OPTIONS),
+      PATH: [...folders, own.PATH ?? options.path ?? defaultPath].join(delimiter),
+      PORT: String(port),
+      HOST: '0.0.0.0',
+    }
+  }
+
+  const start = async (request: StartRequest): Promise<Instance> => {
+    const { artifact } = request
+    if (artifact.kind !== 'bundle') throw new StartFailure('start_failed', 'This version was built by Docker.', 'Start Docker, or deploy the project again.')
+    if (!(await isFolder(artifact.directory))) throw new StartFailure('start_failed', 'The files of this version are gone.', 'Deploy the project again.')
+    const id = `proc_${randomBytes(9).toString('hex')}`
+    const port = await ports.take()
+    let group: ProcessGroup
+    try {
+      const env = await appEnvironment(request, artifact, port)
+      request.signal.throwIfAborted()
+      const [file = 'node', ...args] = artifact.command
+      group = await startGroup({
+        ...windowsCommand(file, args),
+        cwd: artifact.directory,
+        env,
+        memory_mb: request.memory_mb,
+        max_processes: maxProcesses,
+        onLine: request.onLine,
+      })
+    } catch (error) {
+      ports.giveBack(port)
+      request.signal.throwIfAborted()
+      if (error instanceof StartFailure) throw error
+      const code = (error as NodeJS.ErrnoException).code
+      const why = code === 'ENOENT' ? `the program \`${artifact.command[0]}\` was not found` : `\`${artifact.command.join(' ')}\` could not be run`
+      throw new StartFailure('start_failed', `The app did not start: ${why}.`, 'Check the start script of package.json.', error)
+    }
+    running.set(id, { group, port, looked: { at_ms: performance.now(), processor_ms: 0 } })
+    const recorded = startOf(group.pid)
+      .then((started) => (started && running.has(id) ? records.write({ id, project_id: request.project_id, deployment_id: request.deployment_id, pid: group.pid, started }) : undefined))
+      .catch((error: unknown) => options.log.warn('process_record_failed', { error }))
+    void group.ended.then(async ({ code, signal, out_of_memory }) => {
+      running.delete(id)
+      ports.giveBack(port)
+      await recorded
+      await records.remove(id).catch(() => {})
+      request.onExit({ code, signal, out_of_memory })
+    })
+    await recorded
+    return {
+      id,
+      deployment_id: request.deployment_id,
+      host: '127.0.0.1',
+      port,
+      listeningPorts: async () => listeningPortsOf(await group.members()),
+    }
+  }
+
+  /** Stops what a platform before us left. Its number is checked against its time of start, so that no stranger is hit. */
+  const stopOrphan = async (record: ProcessRecord, grace_ms: number) => {
+    if (await isAlive(record)) {
+      killGroup(record.pid, 'SIGTERM')
+      killGroup(record.pid, 'SIGCONT')
+      const until = performance.now() + grace_ms
+      while (performance.now() < until && (await isAlive(record))) await delay(50)
+      if (await isAlive(record)) killGroup(record.pid, 'SIGKILL')
+    }
+    await records.remove(record.id)
+  }
+
+  return {
+    name: 'process',
+
+    async probe() {
+      return { available: true, version: null, reason: 'Apps run as processes of this machine; they are not isolated from it.' }
+    },
+
+    async build(request) {
+      return buildInPlace(request, placeOf(request.deployment_id), { options, toolchains, cache })
+    },
+
+    start,
+
+    async list() {
+      const found = await records.all()
+      const states = await Promise.all(found.map(async (record) => ({ record, alive: running.has(record.id) || (await isAlive(record)) })))
+      return states.map(({ record, alive }) => ({
+        id: record.id,
+        project_id: record.project_id,
+        deployment_id: record.deployment_id,
+        running: alive,
+        exit: alive ? null : { code: null, signal: null, out_of_memory: false },
+        adoptable: false,
+        last_line_at: null,
+      }))
+    },
+
+    async adopt() {
+      return undefined
+    },
+
+    async stop(instanceId, grace_ms) {
+      const known = running.get(instanceId)
+      if (known) {
+        await known.group.stop(grace_ms)
+        return
+      }
+      const record = (await records.all()).find((one) => one.id === instanceId)
+      if (record) await stopOrphan(record, grace_ms)
+    },
+
+    async freeze(instanceId) {
+      running.get(instanceId)?.group.signal('SIGSTOP')
+    },
+
+    async thaw(instanceId) {
+      const known = running.get(instanceId)
+      if (!known) throw new StartFailure('start_failed', 'The app is gone.', 'Start it again.')
+      known.group.signal('SIGCONT')
+    },
+
+    async usage(instanceId) {
+      const known = running.get(instanceId)
+      if (!known) return null
+      const members = await known.group.members()
+      const [memory, processor_ms] = await Promise.all([memoryOf(members), processorTimeOf(members)])
+      const at_ms = performance.now()
+      const cpu_percent = Math.max(0, (100 * (processor_ms - known.looked.processor_ms)) / Math.max(1, at_ms - known.looked.at_ms))
+      known.looked = { at_ms, processor_ms }
+      return { cpu_percent: Math.round(cpu_percent * 10) / 10, memory_mb: Math.round(memory / 1024 / 1024) }
+    },
+
+    async forget(projectId) {
+      await cache.forget(projectId)
+    },
+
+    async discard(deploymentId) {
+      await rm(placeOf(deploymentId), { recursive: true, force: true, maxRetries: 5 })
+      await rm(join(options.data_dir, 'work', `${pathPart(deploymentId)}-home`), { recursive: true, force: true })
+    },
+
+    async close() {
+      closing.abort(new Error('The platform is closing.'))
+    },
+  }
+}
+
+/** Windows starts scripts such as npm.cmd only by its shell; what needs one is named by us, never by input. */
+function windowsCommand(file: string, args: string[]): { file: string; args: string[] } {
+  if (platform() !== 'win32' || file === 'node') return { file, args }
+  return { file: 'cmd.exe', args: ['/d', '/c', file, ...args] }
+}
+
