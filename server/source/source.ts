@@ -48,6 +48,3 @@ export class SourceFailure extends Error {
   }
 }
 
-// The room offers, from index.ts:
-//   fetchSource(options: FetchOptions): Promise<Source>
-//   describeFolder(path: string): Promise<{ is_git: boolean; branch: string | null; commit_sha: string | null; commit_message: ...; commit_author: ...; is_dirty: boolean }>

@@ -1,0 +1,39 @@
+import { mkdir, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { HostEnvironment } from './environment.ts'
+import { fetchFolder } from './folder.ts'
+import { describeFolder, fetchGit, type FolderDescription } from './git.ts'
+import type { FetchOptions, Source } from './source.ts'
+
+export { SourceFailure, type FetchOptions, type Source, type SourceRequest } from './source.ts'
+export type { FolderDescription } from './git.ts'
+
+export interface SourceRoom {
+  /** Fills `into` with the source and says what it is. On failure (SourceFailure) and abort `into` is empty again. */
+  fetchSource(options: FetchOptions): Promise<Source>
+  /** What git knows of a folder of this machine; `is_git` false when it knows nothing. */
+  describeFolder(path: string, signal?: AbortSignal): Promise<FolderDescription>
+}
+
+/** `environment` is the host's: PATH, certificates, proxies and ssh's agent are taken from it, nothing else. */
+export function createSource(options: { environment: HostEnvironment }): SourceRoom {
+  const { environment } = options
+  return {
+    async fetchSource(fetch) {
+      const { request, into } = fetch
+      await mkdir(into, { recursive: true })
+      try {
+        return await (request.kind === 'git' ? fetchGit(request, fetch, environment) : fetchFolder(request.path, fetch, environment))
+      } catch (error) {
+        await empty(into)
+        throw error
+      }
+    },
+    describeFolder: (path, signal = new AbortController().signal) => describeFolder(path, environment, signal),
+  }
+}
+
+async function empty(folder: string): Promise<void> {
+  // A helper of git that dies this moment may still hold or make a file: hence the retries.
+  for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true, force: true, maxRetries: 3, retryDelay: 50 })
+}

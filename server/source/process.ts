@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process'
+
+export interface GitRun {
+  /** Exit code; null when it was killed. */
+  code: number | null
+  stdout: string
+  /** The last lines of standard error, for the classification of failures. */
+  stderr: string
+  /** Killed because it said nothing for `idle_ms`. */
+  timed_out: boolean
+}
+
+export interface GitRunOptions {
+  cwd?: string
+  environment: Record<string, string>
+  signal: AbortSignal
+  /** Killed after so long without a byte of output. */
+  idle_ms: number
+  /** Called with each piece of standard error; progress overwrites itself with carriage returns. */
+  onStderr?: (text: string) => void
+  /** Given on standard input. */
+  input?: string
+}
+
+const stderrKept = 64 * 1024
+const stdoutKept = 64 * 1024 * 1024
+
+/**
+ * Runs git as the leader of its own process group, so that its helpers die with it. Rejects with the abort's reason once
+ * the group is gone; a failed git is no rejection.
+ */
+export function runGit(args: string[], options: GitRunOptions): Promise<GitRun> {
+  const { signal, idle_ms } = options
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason)
+    const child = spawn('git', args, { cwd: options.cwd, env: options.environment, detached: process.platform !== 'win32', stdio: ['pipe', 'pipe', 'pipe'] })
+    const stdout: Buffer[] = []
+    let stdoutBytes = 0
+    let stderr = ''
+    let timedOut = false
+
+    const kill = (): void => {
+      if (child.pid === undefined) return
+      try {
+        if (process.platform === 'win32') child.kill('SIGKILL')
+        else process.kill(-child.pid, 'SIGKILL')
+      } catch {
+        // The group is gone already.
+      }
+    }
+    const idle = setTimeout(() => {
+      timedOut = true
+      kill()
+    }, idle_ms)
+    signal.addEventListener('abort', kill, { once: true })
+    const done = (): void => {
+      clearTimeout(idle)
+      signal.removeEventListener('abort', kill)
+    }
+
+    child.stdout.on('data', (bytes: Buffer) => {
+      idle.refresh()
+      stdoutBytes += bytes.length
+      if (stdoutBytes <= stdoutKept) stdout.push(bytes)
+      else kill()
+    })
+    child.stderr.setEncoding('utf8')
+    child.stderr.on('data', (text: string) => {
+      idle.refresh()
+      stderr = (stderr + text).slice(-stderrKept)
+      options.onStderr?.(text)
+    })
+    child.stdin.on('error', () => {}) // git may end before it read all
+    child.stdin.end(options.input ?? '')
+    child.on('error', (error) => {
+      done()
+      reject(error)
+    })
+    child.on('close', (code) => {
+      done()
+      if (signal.aborted) reject(signal.reason)
+      else resolve({ code: timedOut || stdoutBytes > stdoutKept ? null : code, stdout: Buffer.concat(stdout).toString('utf8'), stderr, timed_out: timedOut })
+    })
+  })
+}
