@@ -1,0 +1,79 @@
+import type { IncomingMessage } from 'node:http'
+import { Problem } from '../contract/errors.ts'
+import type { Caller } from '../features/context.ts'
+import { isToken } from '../lib/token.ts'
+import { headerValues } from './transport.ts'
+
+/** How the gate learns who somebody is. Both look up a hash; undefined: not known, expired or revoked. */
+export interface Authenticate {
+  byToken(token: string): Promise<Caller | undefined>
+  bySession(secret: string): Promise<Caller | undefined>
+}
+
+/** A browser may send several cookies of one name (other ports of this host share the jar); no more than these are tried. */
+const maxCookiesTried = 4
+
+/**
+ * Who calls: by bearer token, else by the session cookie. An Authorization header that is not in order is nobody, and never
+ * falls back to the cookie. A token in the query is no token.
+ */
+export function createCallerLookup(options: { authenticate: Authenticate; cookie_name: string }) {
+  return async function findCaller(req: IncomingMessage): Promise<Caller | undefined> {
+    if (req.headers.authorization !== undefined) {
+      const values = headerValues(req, 'authorization')
+      const token = values.length === 1 ? values[0]?.match(/^bearer (svc_[0-9A-Za-z]+)$/i)?.[1] : undefined
+      return token !== undefined && isToken(token) ? options.authenticate.byToken(token) : undefined
+    }
+    if (req.headers.cookie === undefined) return undefined
+    for (const secret of cookieValues(req.headers.cookie, options.cookie_name).slice(0, maxCookiesTried)) {
+      const caller = await options.authenticate.bySession(secret)
+      if (caller) return caller
+    }
+    return undefined
+  }
+}
+
+export const unauthorized = () =>
+  new Problem(
+    'unauthorized',
+    'Sign in first: send a valid API token as “Authorization: Bearer svc_…”, or open the dashboard with a sign-in link (homeport open).',
+  )
+
+/**
+ * A browser sends the cookie on its own, so a request that changes something has to show that our own page made it.
+ * A bearer token is never sent by itself and needs none of this.
+ */
+export function checkOrigin(req: IncomingMessage, caller: Caller): void {
+  if (caller.via !== 'session' || req.method === 'GET' || req.method === 'HEAD') return
+  const site = req.headers['sec-fetch-site']
+  const { origin } = req.headers
+  const foreign = (site !== undefined && site !== 'same-origin') || (origin !== undefined && !isOwnOrigin(origin, req.headers.host))
+  if (foreign) throw new Problem('origin_not_allowed', 'This request came from another site. Use the dashboard of this instance, or an API token.')
+  if (!isCookieContentType(req.headers['content-type'])) {
+    throw new Problem('unsupported_media_type', 'With a session cookie a request that changes something has to say “Content-Type: application/json”.')
+  }
+  if (site === undefined && origin === undefined) {
+    throw new Problem(
+      'origin_not_allowed',
+      'With a session cookie a request that changes something needs an Origin header of this instance. Scripts use an API token.',
+    )
+  }
+}
+
+/** Either scheme: behind a TLS proxy the page is https while we speak http. */
+const isOwnOrigin = (origin: string, host: string | undefined) =>
+  host !== undefined && (origin === `http://${host.toLowerCase()}` || origin === `https://${host.toLowerCase()}`)
+
+/** Types that a foreign page cannot send without asking first (a preflight), and those of the upload. */
+const isCookieContentType = (type: string | undefined) =>
+  type !== undefined &&
+  /^(application\/json|application\/zip|application\/gzip|application\/x-gzip|application\/x-tar\+gzip|multipart\/form-data)\s*(;|$)/i.test(type)
+
+function cookieValues(header: string, name: string): string[] {
+  return header
+    .split(';')
+    .map((pair) => pair.trim())
+    .filter((pair) => pair.startsWith(`${name}=`))
+    .map((pair) => pair.slice(name.length + 1))
+    .filter((value) => /^[\w.-]{1,200}$/.test(value))
+}

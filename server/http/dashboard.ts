@@ -1,0 +1,50 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { lookup } from 'mrmime'
+import { routeNotFound } from './parse.ts'
+import { page } from './page.ts'
+import { text } from './respond.ts'
+import type { Answer } from './respond.ts'
+
+/** Nothing but our own files runs, and nobody frames us. Styles in attributes are what a component library needs. */
+const dashboardPolicy =
+  "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; connect-src 'self'; object-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+
+/**
+ * The files of the dashboard below /app/. Their names are read once, at the start: a path is looked up in that list, never
+ * joined to a folder. A path without an extension is a page of the app and gets index.html.
+ */
+export function createDashboard(directory: string | null) {
+  const files = new Map<string, string>()
+  if (directory !== null && existsSync(join(directory, 'index.html'))) {
+    for (const entry of readdirSync(directory, { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile()) continue
+      const file = join(entry.parentPath, entry.name)
+      files.set(`/app${file.slice(directory.length).replaceAll('\\', '/')}`, file)
+    }
+  }
+  const index = files.get('/app/index.html')
+
+  return async function answer(path: string): Promise<Answer> {
+    if (index === undefined)
+      return page(
+        200,
+        'The dashboard is not built yet',
+        '<p>Run <code>npm start</code> in the repository: it builds the dashboard and opens it. The API works without it.</p>',
+      )
+    const file = files.get(path)
+    if (file === undefined && /\.[^/]*$/.test(path)) throw routeNotFound()
+    const isPage = file === undefined || file === index
+    return text(200, isPage ? 'text/html; charset=utf-8' : contentType(path), await readFile(file ?? index), {
+      'content-security-policy': dashboardPolicy,
+      // The build puts a hash of the content into the names below assets/.
+      'cache-control': !isPage && path.startsWith('/app/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
+    })
+  }
+}
+
+function contentType(path: string): string {
+  const type = lookup(path) ?? 'application/octet-stream'
+  return /^text\/|javascript|json|xml/.test(type) ? `${type}; charset=utf-8` : type
+}

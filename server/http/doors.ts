@@ -1,0 +1,76 @@
+import { version } from '../contract/index.ts'
+import { Problem } from '../contract/errors.ts'
+import type { RuntimeStatus } from '../contract/instance.ts'
+import { createDashboard } from './dashboard.ts'
+import { page } from './page.ts'
+import { json } from './respond.ts'
+import type { Answer } from './respond.ts'
+
+/** What /healthz tells. `checks` are short words per part, such as `{database: 'ok'}`. */
+export interface Health {
+  status: 'ok' | 'degraded'
+  version: string
+  runtime: RuntimeStatus | null
+  uptime_s: number
+  checks: Record<string, string>
+}
+
+export interface DoorRequest {
+  query: URLSearchParams
+  params: Record<string, string>
+  is_head: boolean
+  accepts_html: boolean
+}
+
+/** What is no operation of the record: all GET, open to everybody. */
+export interface Door {
+  path: string
+  /** Whether a visit counts towards the rate limit. */
+  is_counted: boolean
+  answer(request: DoorRequest): Promise<Answer>
+}
+
+export interface DoorOptions {
+  health(): Promise<Health>
+  /** Takes a one-time code; undefined when it is wrong, used or expired. */
+  signIn(code: string): Promise<{ secret: string; max_age_s: number } | undefined>
+  cookie_name: string
+  dashboard_dir: string | null
+}
+
+export function createDoors(options: DoorOptions): Door[] {
+  const dashboard = createDashboard(options.dashboard_dir)
+
+  return [
+    { path: '/healthz', is_counted: false, answer: async () => json(200, await options.health()) },
+    { path: '/sign-in', is_counted: true, answer: (request) => signIn(request, options) },
+    { path: '/app/**', is_counted: false, answer: (request) => dashboard(request.params.path ?? '/app/') },
+    { path: '/app', is_counted: false, answer: async () => redirect(302, '/app/') },
+    { path: '/', is_counted: false, answer: async ({ accepts_html }) => (accepts_html ? redirect(302, '/app/') : json(200, directory)) },
+  ]
+}
+
+const directory = { name: 'Homeport', version, api: '/v1', docs: '/docs', openapi: '/openapi.json', health: '/healthz', dashboard: '/app/' }
+
+const redirect = (status: 302 | 303, location: string, headers: Record<string, string> = {}): Answer => ({
+  status,
+  headers: { location, 'content-length': '0', 'cache-control': 'no-store', ...headers },
+  body: '',
+})
+
+/** A link from the terminal or the desktop, good once. HEAD (a link preview) does not use it up. */
+async function signIn(request: DoorRequest, options: DoorOptions): Promise<Answer> {
+  const codes = request.query.getAll('code')
+  if (request.is_head) return redirect(303, '/app/')
+  const session = codes.length === 1 && codes[0] ? await options.signIn(codes[0]) : undefined
+  if (session) {
+    const cookie = `${options.cookie_name}=${session.secret}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${Math.floor(session.max_age_s)}`
+    return redirect(303, '/app/', { 'set-cookie': cookie })
+  }
+  if (!request.accepts_html) throw new Problem('unauthorized', 'This sign-in link was used before or has expired. Make a new one with: homeport open')
+  return page(
+    401,
+    'This link no longer works',
+    '<p>A sign-in link is good once and for a short time. Make a new one in a terminal:</p><pre><code>npx homeport open</code></pre>',
+  )
+}

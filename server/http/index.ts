@@ -1,0 +1,104 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import type { Handlers, OperationId } from '../contract/index.ts'
+import { limits } from '../contract/limits.ts'
+import type { Context } from '../features/context.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import { createApp, mount } from './app.ts'
+import { createCallerLookup } from './caller.ts'
+import type { Authenticate } from './caller.ts'
+import { createDoors } from './doors.ts'
+import type { DoorOptions } from './doors.ts'
+import { createPipeline } from './pipeline.ts'
+import { createRateLimit } from './rate-limit.ts'
+import type { RateLimits } from './rate-limit.ts'
+import { createHttpServer } from './server.ts'
+import { createStreams } from './sse.ts'
+import { createHostRule } from './transport.ts'
+
+export type { Authenticate } from './caller.ts'
+export type { Health } from './doors.ts'
+
+export interface GateOptions extends DoorOptions {
+  handlers: Handlers<Context>
+  /**
+   * Called before query and body are looked at. Throws the Problem 404 when what the path names is not the caller's to see,
+   * so that a bad body to an unknown project is 404 and not 400.
+   */
+  resolve?: (context: Context, operationId: OperationId, params: Record<string, string>) => Promise<void>
+  authenticate: Authenticate
+  /** Whether a token or session is still good; asked every 3 s for those that hold a stream open. */
+  credentialAlive?: (credentialId: string) => Promise<boolean>
+  /** Requests a minute; read on every request, so that a changed setting holds at once. */
+  rateLimits?: () => RateLimits
+  /** Names beside localhost that this instance answers to; without a port they stand for any. */
+  hosts?: () => readonly string[]
+  clock: Clock
+  log: Log
+}
+
+export interface Gate {
+  /** Opens the listener and resolves with its port. `fallback`: a taken port gives way to the next free one. */
+  listen(options: { host: string; port: number; fallback?: boolean }): Promise<number>
+  /** Stops accepting, ends streams with `retry`, lets requests finish for `grace_ms`, then cuts what is left. */
+  close(options?: { grace_ms?: number }): Promise<void>
+  /** How many event streams are open now. */
+  openStreams(): number
+}
+
+/** Ports tried after a taken one before any free one is taken. */
+const nextPorts = 20
+
+/** The gate: everything of the platform that speaks HTTP, but for the apps' own edge. */
+export function createGate(options: GateOptions): Gate {
+  const { log, clock } = options
+  let bind = { host: '127.0.0.1', port: 0 }
+  const rate = createRateLimit({ clock, limits: options.rateLimits ?? (() => limits.rate) })
+  const streams = createStreams({ log, credentialAlive: options.credentialAlive })
+  const answer = createPipeline({
+    routes: mount({ handlers: options.handlers, streams, doors: createDoors(options) }),
+    hosts: createHostRule({ bind: () => bind, hosts: options.hosts ?? (() => []) }),
+    rate,
+    findCaller: createCallerLookup(options),
+    resolve: options.resolve,
+    log,
+  })
+  const server = createHttpServer(createApp(answer), rate)
+
+  async function open(host: string, port: number): Promise<void> {
+    server.listen(port, host)
+    await once(server, 'listening')
+  }
+
+  return {
+    async listen({ host, port, fallback = false }) {
+      const ports = port === 0 || !fallback ? [port] : [...Array.from({ length: nextPorts }, (_, i) => port + i).filter((next) => next <= 65_535), 0]
+      for (const next of ports) {
+        try {
+          await open(host, next)
+          break
+        } catch (error) {
+          const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
+          if (!isTaken || next === ports.at(-1)) throw error
+        }
+      }
+      bind = { host, port: (server.address() as AddressInfo).port }
+      return bind.port
+    },
+
+    async close({ grace_ms = 5000 } = {}) {
+      if (!server.listening) return
+      const closed = once(server, 'close')
+      server.close()
+      streams.endAll()
+      streams.close()
+      server.closeIdleConnections()
+      const cut = setTimeout(() => server.closeAllConnections(), grace_ms)
+      await closed
+      clearTimeout(cut)
+    },
+
+    openStreams: () => streams.size,
+  }
+}

@@ -1,0 +1,77 @@
+import type { z } from 'zod'
+import { Problem } from '../contract/errors.ts'
+import type { Issue } from '../contract/errors.ts'
+
+/** Issues reported at most: a body of a hundred thousand unknown names is not echoed. */
+const maxIssues = 100
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** A query as the schema of an operation wants it: unknown names are dropped, a repeated one is refused. */
+export function parseQuery(schema: z.ZodObject, query: string): Record<string, unknown> {
+  if (query === '') return Object.keys(schema.shape).length === 0 ? {} : checked(schema.safeParse({}), 'query')
+  const values: Record<string, string> = Object.create(null)
+  const repeated = new Set<string>()
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (name in values) repeated.add(name)
+    values[name] = value
+  }
+  if (repeated.size > 0) {
+    throw invalid([...repeated].map((path) => ({ path, message: 'Give this query parameter once.' })))
+  }
+  const known = Object.fromEntries(Object.keys(schema.shape).flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])))
+  return checked(schema.safeParse(known), 'query')
+}
+
+/** A JSON body as the schema of an operation wants it. `type` is what the request says of it. */
+export function parseBody(schema: z.ZodType, body: Buffer, headers: { type: string | undefined; encoding: string | undefined }): unknown {
+  if (headers.encoding !== undefined && headers.encoding.toLowerCase() !== 'identity') {
+    throw new Problem('unsupported_media_type', 'Send the body uncompressed, without Content-Encoding.')
+  }
+  if (headers.type !== undefined && !isJson(headers.type)) {
+    throw new Problem('unsupported_media_type', 'Send JSON with “Content-Type: application/json”.')
+  }
+  return checked(schema.safeParse(parseJson(body)), 'body')
+}
+
+export function parseParams(schema: z.ZodObject, params: Record<string, string>): Record<string, unknown> {
+  const result = schema.safeParse(params)
+  if (!result.success) throw routeNotFound()
+  return result.data
+}
+
+export const routeNotFound = () => new Problem('route_not_found', 'There is nothing at this address. The API is described at /docs.')
+
+/** JSON in UTF-8, by its type and, if it names one, its character set. */
+const isJson = (type: string) => /^application\/(json|[\w.+-]+\+json)\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?(;\s*)?$/i.test(type)
+
+function parseJson(body: Buffer): unknown {
+  if (body.length === 0) throw new Problem('invalid_json', 'The body is empty. Send a JSON object, such as {}.')
+  try {
+    return JSON.parse(utf8.decode(body))
+  } catch {
+    throw new Problem('invalid_json', 'The body is not valid JSON in UTF-8. Check quotes, commas and brackets.')
+  }
+}
+
+function checked<T>(result: z.ZodSafeParseResult<T>, where: 'query' | 'body'): T {
+  if (result.success) return result.data
+  throw invalid(result.error.issues.flatMap(describe).slice(0, maxIssues), where)
+}
+
+function invalid(issues: Issue[], where: 'query' | 'body' = 'query'): Problem {
+  const first = issues[0]
+  const what = first ? (first.path === '' ? first.message : `${first.path}: ${first.message}`) : 'Check the values.'
+  return new Problem('invalid_input', `The ${where === 'query' ? 'query' : 'body'} is not in order. ${what}`, { issues })
+}
+
+/** One issue of the schema library as ours; an unknown field is named by its own path. */
+function describe(issue: z.core.$ZodIssue): Issue[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({
+      path: [...issue.path, key].map(String).join('.').slice(0, 200),
+      message: 'There is no such field here. Leave it out.',
+    }))
+  }
+  return [{ path: issue.path.map(String).join('.').slice(0, 200), message: issue.message }]
+}

@@ -1,0 +1,177 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { allOperations } from '../contract/index.ts'
+import type { Handlers, OperationId, Operations } from '../contract/index.ts'
+import { Problem } from '../contract/errors.ts'
+import type { EventStream, Input, OperationSpec } from '../contract/operation.ts'
+import type { Caller, Context } from '../features/context.ts'
+import { newId } from '../lib/id.ts'
+import type { Log } from '../lib/log.ts'
+import { checkOrigin, unauthorized } from './caller.ts'
+import type { Door, DoorRequest } from './doors.ts'
+import { parseBody, parseParams, parseQuery, routeNotFound } from './parse.ts'
+import { accountKey, addressKey } from './rate-limit.ts'
+import type { RateLimit } from './rate-limit.ts'
+import { commonHeaders, createClientSignal, json, nothing, problemOf, refusal, text } from './respond.ts'
+import type { Answer } from './respond.ts'
+import type { Match, Routes } from './routes.ts'
+import { streamHeaders } from './sse.ts'
+import type { Streams } from './sse.ts'
+import { checkTransport, hasBody, receive } from './transport.ts'
+import type { HostRule } from './transport.ts'
+
+/** What is mounted at a path: an operation of the record, at its own path or at its alias, or a door. */
+export type Target = { kind: 'operation'; id: OperationId; is_alias: boolean; run: Run } | { kind: 'door'; door: Door }
+
+/** Parses the rest of the request, calls the handler and turns what it returns into an answer. */
+type Run = (context: Context, request: ParsedRequest) => Promise<Answer>
+
+interface ParsedRequest {
+  params: Record<string, string>
+  query: string
+  body: Buffer
+  headers: { type: string | undefined; encoding: string | undefined }
+  is_head: boolean
+  /** Called when a stream of this request is over. */
+  onEnd(): void
+}
+
+export interface PipelineParts {
+  routes: Routes<Target>
+  hosts: HostRule
+  rate: RateLimit
+  findCaller(req: IncomingMessage): Promise<Caller | undefined>
+  resolve: ((context: Context, id: OperationId, params: Record<string, string>) => Promise<void>) | undefined
+  log: Log
+}
+
+/**
+ * The way of every request, in the contract's order of checks: transport, host, rate, authentication, origin, resource, input,
+ * and then the handler with its own 503, 402 and 409. Never rejects: what is thrown on the way becomes the envelope.
+ */
+export function createPipeline({ routes, hosts, rate, findCaller, resolve, log }: PipelineParts) {
+  return async function answer(req: IncomingMessage, res: ServerResponse): Promise<Answer> {
+    const requestId = newId('req')
+    const { pathname, query } = splitTarget(req.url ?? '')
+    const { match, allow } = routes.find(req.method ?? '', pathname)
+    let key = addressKey(req.socket.remoteAddress)
+    let counted: ReturnType<RateLimit['count']> | undefined
+    let result: Answer
+    try {
+      checkTransport(req)
+      const body = hasBody(req) ? await receive(req, res) : Buffer.alloc(0)
+
+      const caller = await findCaller(req)
+      if (!hosts.isKnown(req.headers.host ?? '') && (hosts.isLoopback || caller?.via !== 'token')) throw misdirected()
+
+      if (caller) key = accountKey(caller.account_id)
+      if (isCounted(match)) {
+        counted = rate.count(key)
+        if (!counted.allowed) throw new Problem('rate_limited', `Too many requests. Wait ${counted.retry_after_s} s and go on.`, counted)
+      }
+
+      if (req.method === 'OPTIONS' && (allow.length > 0 || pathname === '*'))
+        result = nothing({ allow: (allow.length > 0 ? allow : everyMethod).join(', ') })
+      else if (match?.target.kind === 'door') result = await match.target.door.answer(doorRequest(req, query, match.params))
+      else {
+        if (!caller && (match || isApiPath(pathname) || allow.length > 0)) throw unauthorized()
+        if (!match || !caller) throw allow.length > 0 ? new MethodNotAllowed(req.method ?? '', allow) : routeNotFound()
+        const { target, params } = match
+        if (target.kind !== 'operation') throw routeNotFound()
+
+        checkOrigin(req, caller)
+        if (allOperations[target.id].access === 'owner' && !caller.is_instance_owner)
+          throw new Problem('forbidden', 'Only the owner of this instance may do that.')
+        const client = createClientSignal(res)
+        const context = new RequestContext(caller, requestId, client)
+        await resolve?.(context, target.id, params)
+        const headers = { type: req.headers['content-type'], encoding: req.headers['content-encoding'] }
+        result = await target.run(context, { params, query, body, headers, is_head: req.method === 'HEAD', onEnd: () => client.abort() })
+      }
+    } catch (error) {
+      const problem = problemOf(error, requestId, match?.target.kind === 'operation' ? match.target.id : null, log)
+      result = refusal(problem, requestId)
+      if (error instanceof MethodNotAllowed) result.headers.allow = error.allow.join(', ')
+      // What is left of the request cannot be told from the next one.
+      if (closing.has(problem.status) || !req.complete) result.headers.connection = 'close'
+    }
+    const alias = match?.target.kind === 'operation' && match.target.is_alias ? aliasHeaders(pathname) : undefined
+    return { ...result, headers: { ...commonHeaders(requestId, counted ?? rate.look(key)), ...alias, ...result.headers } }
+  }
+}
+
+/** Binds an operation of the record to its handler. */
+export function bind<Id extends OperationId>(id: Id, handlers: Handlers<Context>, streams: Streams): Run {
+  const spec: OperationSpec = allOperations[id]
+  const handler = handlers[id]
+  const { success } = spec
+  return async (context, request) => {
+    const params = parseParams(spec.params, request.params)
+    const query = parseQuery(spec.query, request.query)
+    const body = spec.body ? parseBody(spec.body, request.body, request.headers) : undefined
+    const output: unknown = await handler(context, { params, query, body } as Input<Operations[Id]>)
+
+    if ('json' in success) return json(success.status, output)
+    if ('content_type' in success) return text(200, success.content_type, output as Uint8Array<ArrayBuffer>)
+    if (!('events' in success)) return nothing()
+    const events = output as EventStream
+    if (!request.is_head) {
+      const owner = { credential_id: context.caller.credential_id, request_id: context.request_id, onEnd: request.onEnd }
+      return { status: 200, headers: { ...streamHeaders }, body: streams.body(events, owner) }
+    }
+    await events[Symbol.asyncIterator]().return?.()
+    return { status: 200, headers: { ...streamHeaders }, body: null }
+  }
+}
+
+/** The signal is made when a handler first asks for it. */
+class RequestContext implements Context {
+  readonly caller: Caller
+  readonly request_id: string
+  readonly #client: { signal: AbortSignal }
+
+  constructor(caller: Caller, requestId: string, client: { signal: AbortSignal }) {
+    this.caller = caller
+    this.request_id = requestId
+    this.#client = client
+  }
+
+  get signal(): AbortSignal {
+    return this.#client.signal
+  }
+}
+
+class MethodNotAllowed extends Problem {
+  readonly allow: string[]
+  constructor(method: string, allow: string[]) {
+    super('method_not_allowed', `${method} is not possible here. Use ${allow.join(', ')}.`)
+    this.allow = allow
+  }
+}
+
+const misdirected = () =>
+  new Problem('misdirected_request', 'This instance does not answer to that name. Use the address that it printed, or add the name to its settings.')
+
+const closing: ReadonlySet<number> = new Set([408, 413, 414, 431])
+const everyMethod = ['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS']
+
+const isCounted = (match: Match<Target> | undefined) => match?.target.kind !== 'door' || match.target.door.is_counted
+
+/** Under these an unknown path tells nothing to somebody who is not signed in. */
+const isApiPath = (pathname: string) => pathname === '/v1' || pathname.startsWith('/v1/') || pathname.startsWith('/instance/')
+
+const aliasHeaders = (pathname: string) => ({
+  deprecation: 'true',
+  link: `</v1${pathname.replace(/[<>"\\^`{|}]/g, encodeURIComponent)}>; rel="successor-version"`,
+})
+
+function splitTarget(url: string): { pathname: string; query: string } {
+  const mark = url.indexOf('?')
+  return mark === -1 ? { pathname: url, query: '' } : { pathname: url.slice(0, mark), query: url.slice(mark + 1) }
+}
+
+const doorRequest = (req: IncomingMessage, query: string, params: Record<string, string>): DoorRequest => ({
+  query: new URLSearchParams(query),
+  params,
+  is_head: req.method === 'HEAD',
+  accepts_html: /\btext\/html\b/i.test(req.headers.accept ?? ''),
+})

@@ -1,0 +1,102 @@
+import type { Method } from '../contract/operation.ts'
+
+/**
+ * Finds what is mounted at a path. Exact: raw segments are compared as they came, so no trailing slash, doubled slash, dot
+ * segment, other case or needless escape is another way to write a path. h3's own router forgives those.
+ */
+export interface Match<Target> {
+  target: Target
+  params: Record<string, string>
+}
+
+interface Node<Target> {
+  fixed: Map<string, Node<Target>>
+  /** `{slug}`, with what stands after the brace: `{variant}.png`. */
+  variable: { suffix: string; node: Node<Target> } | undefined
+  targets: Map<Method, { target: Target; names: string[] }>
+  /** `/app/**`: everything below, as the parameter `path`, raw. */
+  below: Target | undefined
+}
+
+export interface Routes<Target> {
+  add(method: Method, path: string, target: Target): void
+  /** HEAD finds what GET finds. `params.path` of `/**` is the whole path. `allow` is empty when nothing is at that path. */
+  find(method: string, pathname: string): { match: Match<Target> | undefined; allow: string[] }
+}
+
+export function createRoutes<Target>(): Routes<Target> {
+  const root = emptyNode<Target>()
+
+  return {
+    add(method, path, target) {
+      const names: string[] = []
+      let node = root
+      for (const segment of path.slice(1).split('/')) {
+        if (segment === '**') {
+          node.below = target
+          return
+        }
+        const variable = segment.match(/^\{(\w+)\}(.*)$/)
+        if (variable) {
+          names.push(variable[1] ?? '')
+          node.variable ??= { suffix: variable[2] ?? '', node: emptyNode() }
+          if (node.variable.suffix !== variable[2]) throw new Error(`${path} and another path differ only after a parameter`)
+          node = node.variable.node
+        } else {
+          let next = node.fixed.get(segment)
+          if (!next) node.fixed.set(segment, (next = emptyNode()))
+          node = next
+        }
+      }
+      if (node.targets.has(method)) throw new Error(`${method} ${path} is mounted twice`)
+      node.targets.set(method, { target, names })
+    },
+
+    find(method, pathname) {
+      const values: string[] = []
+      let node = root
+      for (const segment of pathname.slice(1).split('/')) {
+        const fixed = node.fixed.get(segment)
+        if (fixed) {
+          node = fixed
+          continue
+        }
+        if (node.below !== undefined) return everythingBelow(method, node.below, pathname)
+        const value = node.variable && parameter(segment, node.variable.suffix)
+        if (!node.variable || value === undefined) return nowhere
+        values.push(value)
+        node = node.variable.node
+      }
+      const found = node.targets.get((method === 'HEAD' ? 'GET' : method) as Method)
+      const allow = found ? [] : allowed(node)
+      return { match: found && { target: found.target, params: Object.fromEntries(found.names.map((name, i) => [name, values[i] ?? ''])) }, allow }
+    },
+  }
+}
+
+const nowhere = { match: undefined, allow: [] }
+
+const everythingBelow = <Target>(method: string, target: Target, path: string) =>
+  method === 'GET' || method === 'HEAD' ? { match: { target, params: { path } }, allow: [] } : { match: undefined, allow: ['GET', 'HEAD', 'OPTIONS'] }
+
+const emptyNode = <Target>(): Node<Target> => ({ fixed: new Map(), variable: undefined, targets: new Map(), below: undefined })
+
+function allowed<Target>(node: Node<Target>): string[] {
+  if (node.targets.size === 0) return []
+  const methods: string[] = [...node.targets.keys()]
+  if (node.targets.has('GET')) methods.push('HEAD')
+  return [...methods, 'OPTIONS']
+}
+
+/** A segment as the value of a parameter; undefined when it hides a separator or NUL, or is not UTF-8. */
+function parameter(segment: string, suffix: string): string | undefined {
+  if (segment.length <= suffix.length || !segment.endsWith(suffix) || /%(2f|5c|00)|\\/i.test(segment)) return undefined
+  const raw = segment.slice(0, segment.length - suffix.length)
+  if (!raw.includes('%')) return raw === '.' || raw === '..' ? undefined : raw
+  try {
+    const value = decodeURIComponent(raw)
+    return value === '.' || value === '..' ? undefined : value
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,77 @@
+import { createServer } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { Problem } from '../contract/errors.ts'
+import { newId } from '../lib/id.ts'
+import { addressKey } from './rate-limit.ts'
+import type { RateLimit } from './rate-limit.ts'
+import { commonHeaders, onTheWire, refusal } from './respond.ts'
+import { maxUrlBytes } from './transport.ts'
+
+type Listener = (req: IncomingMessage, res: ServerResponse) => unknown
+
+/**
+ * Node's HTTP server with its own answers replaced by ours: what its parser refuses reaches no handler, and would go out
+ * without a body.
+ */
+export function createHttpServer(handle: Listener, rate: RateLimit): Server {
+  const server = createServer({
+    requireHostHeader: false,
+    headersTimeout: 10_000,
+    requestTimeout: 60_000,
+    // How often Node looks for requests that are over their time; 30 s by default, which makes 10 s mean 40.
+    connectionsCheckingInterval: 2_000,
+    maxHeaderSize: 16 * 1024,
+  })
+  // Node drops headers past its limit without a word; the pipeline counts them and refuses.
+  server.maxHeadersCount = 0
+  const current = new WeakMap<Socket, ServerResponse>()
+
+  const listener: Listener = (req, res) => {
+    current.set(req.socket, res)
+    res.once('close', () => current.delete(req.socket))
+    return handle(req, res)
+  }
+  server.on('request', listener)
+  server.on('checkContinue', listener)
+  server.on('checkExpectation', listener)
+  server.on('connect', (req: IncomingMessage, socket: Socket) => {
+    refuse(socket, new Problem('method_not_allowed', `${req.method} is not possible here: this is no proxy.`), {
+      allow: 'GET, HEAD, POST, PATCH, DELETE, OPTIONS',
+    })
+  })
+  server.on('clientError', (error: Error & { code?: string; rawPacket?: Buffer }, socket: Socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+    const problem = parserProblem(error)
+    const answering = current.get(socket)
+    if (!answering) return refuse(socket, problem)
+    // Half an answer cannot be followed by another; a request that came in whole gets its answer first.
+    if (answering.headersSent && !answering.writableEnded) return void socket.destroy()
+    if (answering.req.complete && !answering.writableFinished) return void answering.once('finish', () => refuse(socket, problem))
+    refuse(socket, problem)
+  })
+
+  function refuse(socket: Socket, problem: Problem, headers: Record<string, string> = {}) {
+    if (!socket.writable) return void socket.destroy()
+    const requestId = newId('req')
+    const answer = refusal(problem, requestId)
+    socket.end(
+      onTheWire({ ...answer, headers: { ...commonHeaders(requestId, rate.look(addressKey(socket.remoteAddress))), ...answer.headers, ...headers } }),
+    )
+    // A peer that does not read its answer does not keep the socket.
+    socket.setTimeout(2_000, () => socket.destroy())
+    socket.on('error', () => socket.destroy())
+  }
+  return server
+}
+
+function parserProblem(error: { code?: string; rawPacket?: Buffer }): Problem {
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Problem('request_timeout', 'The request did not arrive in time. Send it again.')
+  if (error.code === 'HPE_HEADER_OVERFLOW') {
+    const line = error.rawPacket?.indexOf('\n') ?? -1
+    return line === -1 || line > maxUrlBytes
+      ? new Problem('uri_too_long', `The address is longer than ${maxUrlBytes} bytes. Send long values in the body.`)
+      : new Problem('headers_too_large', 'The headers are larger than 16 kB. Send fewer or shorter ones.')
+  }
+  return new Problem('bad_request', 'This is not a request in order of HTTP/1.1. Check the request line, the headers and their framing.')
+}

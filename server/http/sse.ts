@@ -1,0 +1,165 @@
+import { limits } from '../contract/limits.ts'
+import type { EventStream, StreamEvent } from '../contract/operation.ts'
+import type { Log } from '../lib/log.ts'
+
+/** Written at once at most, and hence what waits in memory for one reader besides the socket's own buffer. */
+const chunkLength = 64 * 1024
+
+/** How often the credential behind a stream is looked at again (contract: a revoked one loses its streams within 5 s). */
+const credentialCheck_ms = 3000
+
+export interface OpenStream {
+  credential_id: string
+  /** Ends the stream after a last frame. */
+  end(lastFrame: string): void
+}
+
+/**
+ * All open event streams of the gate. One timer looks at their credentials; `endAll` tells clients to come back in a second.
+ */
+export function createStreams(options: { log: Log; credentialAlive?: ((credentialId: string) => Promise<boolean>) | undefined; check_ms?: number }) {
+  const open = new Set<OpenStream>()
+  const { credentialAlive } = options
+  let checking = false
+
+  async function check() {
+    if (!credentialAlive || checking) return
+    checking = true
+    try {
+      for (const id of new Set([...open].map((stream) => stream.credential_id))) {
+        if (await credentialAlive(id)) continue
+        for (const stream of open) if (stream.credential_id === id) stream.end('')
+      }
+    } catch (error) {
+      options.log.error('stream_check_failed', { error })
+    } finally {
+      checking = false
+    }
+  }
+
+  const timer = setInterval(() => void check(), options.check_ms ?? credentialCheck_ms)
+  timer.unref()
+
+  return {
+    get size() {
+      return open.size
+    },
+    /** The events as a body: pulled at the pace of the reader, which stops the source when it goes. */
+    body(events: EventStream, owner: StreamOwner): ReadableStream {
+      return eventBody(events, { ...owner, open, log: options.log })
+    },
+    endAll(): void {
+      for (const stream of open) stream.end('retry: 1000\n\n')
+    },
+    close(): void {
+      clearInterval(timer)
+    },
+  }
+}
+
+export type Streams = ReturnType<typeof createStreams>
+
+export const streamHeaders = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store',
+  // Tells nginx and its kin not to hold frames back.
+  'x-accel-buffering': 'no',
+}
+
+/** One frame. A line end inside a text starts another `data:` line, so nothing that an app prints can begin a frame of its own. */
+export function frame(event: StreamEvent): string {
+  let head = ''
+  if (event.id !== undefined) head += `id: ${oneLine(event.id)}\n`
+  if (event.event !== undefined) head += `event: ${oneLine(event.event)}\n`
+  if (typeof event.data !== 'string') return `${head}data: ${JSON.stringify(event.data)}\n\n`
+  if (!/[\r\n]/.test(event.data)) return `${head}data: ${event.data}\n\n`
+  return `${head}${event.data
+    .split(/\r\n|\r|\n/)
+    .map((line) => `data: ${line}\n`)
+    .join('')}\n`
+}
+
+const oneLine = (text: string) => (/[\r\n\0]/.test(text) ? text.replace(/[\r\n\0]+/g, ' ') : text)
+
+interface StreamOwner {
+  credential_id: string
+  request_id: string
+  /** Called once when the stream is over, for whatever reason: the source stops waiting. */
+  onEnd(): void
+}
+
+function eventBody(events: EventStream, owner: StreamOwner & { open: Set<OpenStream>; log: Log }): ReadableStream {
+  const iterator = events[Symbol.asyncIterator]()
+  // A first comment, so that headers go out before there is an event.
+  let pending = ':\n\n'
+  let flushing = false
+  let over = false
+  let wakePump: (() => void) | undefined
+  let sink: ReadableStreamDefaultController<string>
+
+  /** Hands over what has gathered, unless the reader still has the last piece before it. */
+  function flush() {
+    flushing = false
+    if (over || pending === '' || (sink.desiredSize ?? 0) <= 0) return
+    sink.enqueue(pending)
+    pending = ''
+    wakePump?.()
+  }
+
+  async function pump() {
+    for (;;) {
+      const { done, value } = await iterator.next()
+      if (over) return
+      if (done) return stream.end('')
+      pending += frame(value)
+      if (pending.length >= chunkLength) flush()
+      // Nothing more is asked of the source until this reader has taken what is there.
+      if (pending.length >= chunkLength) await new Promise<void>((resolve) => (wakePump = resolve))
+      if (over) return
+      if (!flushing) {
+        // What comes in the same turn of the event loop goes out in one write.
+        flushing = true
+        setImmediate(flush)
+      }
+    }
+  }
+
+  function leave() {
+    if (over) return
+    over = true
+    clearInterval(heartbeat)
+    owner.open.delete(stream)
+    wakePump?.()
+    owner.onEnd()
+    Promise.resolve(iterator.return?.()).catch((error: unknown) => owner.log.warn('stream_source_failed', { request_id: owner.request_id, error }))
+  }
+
+  const stream: OpenStream = {
+    credential_id: owner.credential_id,
+    end(lastFrame) {
+      if (over) return
+      if (pending + lastFrame !== '') sink.enqueue(pending + lastFrame)
+      leave()
+      sink.close()
+    },
+  }
+
+  const heartbeat = setInterval(() => {
+    if (pending === '') pending = ':\n\n'
+    flush()
+  }, limits.stream_comment_ms)
+  owner.open.add(stream)
+
+  return new ReadableStream<string>({
+    start(controller) {
+      sink = controller
+      flush()
+      pump().catch((error: unknown) => {
+        if (!over) owner.log.error('stream_failed', { request_id: owner.request_id, error })
+        stream.end('')
+      })
+    },
+    pull: flush,
+    cancel: leave,
+  })
+}

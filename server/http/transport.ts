@@ -1,0 +1,112 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Problem } from '../contract/errors.ts'
+import { limits } from '../contract/limits.ts'
+
+/** Longest request target, and most header lines, that are read. */
+export const maxUrlBytes = 8 * 1024
+export const maxHeaders = 100
+
+/** What is thrown away of a body that is too large, so that a client which writes first and reads later sees the answer. */
+const discard = { bytes: 4 * 1024 * 1024, ms: 1000 }
+
+/** All values of a header as they came; Node's own record keeps the first of some and joins others. */
+export function headerValues(req: IncomingMessage, name: string): string[] {
+  const values: string[] = []
+  for (let i = 0; i < req.rawHeaders.length; i += 2) {
+    if (req.rawHeaders[i]?.toLowerCase() === name) values.push(req.rawHeaders[i + 1] ?? '')
+  }
+  return values
+}
+
+/** What Node's parser lets pass and we do not: old versions, absolute-form, several Hosts, odd framing. */
+export function checkTransport(req: IncomingMessage): void {
+  const url = req.url ?? ''
+  if (req.httpVersion !== '1.1') throw new Problem('bad_request', 'Speak HTTP/1.1.')
+  if (url.length > maxUrlBytes) throw new Problem('uri_too_long', `The address is longer than ${maxUrlBytes} bytes. Send long values in the body.`)
+  if (req.rawHeaders.length > maxHeaders * 2) throw new Problem('headers_too_large', `Send at most ${maxHeaders} headers.`)
+  if (!url.startsWith('/') && !(url === '*' && req.method === 'OPTIONS'))
+    throw new Problem('bad_request', 'Give the path alone in the request line, such as /v1/projects.')
+  const hosts = headerValues(req, 'host')
+  if (hosts.length !== 1) throw new Problem('bad_request', hosts.length === 0 ? 'The Host header is missing.' : 'Send exactly one Host header.')
+  const coding = req.headers['transfer-encoding']
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked')
+    throw new Problem('bad_request', 'The only transfer coding that is read is “chunked”.')
+  if (req.headers.expect !== undefined && req.headers.expect.toLowerCase() !== '100-continue') {
+    throw new Problem('expectation_failed', 'The only expectation that is met is “100-continue”.')
+  }
+}
+
+/** Whether the request line and headers announce a body. */
+export const hasBody = (req: IncomingMessage) => req.headers['transfer-encoding'] !== undefined || (req.headers['content-length'] ?? '0') !== '0'
+
+/** Reads the whole body, at most 1 MiB; past that it throws 413 and the connection has to close after the answer. */
+export function receive(req: IncomingMessage, res: ServerResponse): Promise<Buffer> {
+  const tooLarge = () => new Problem('payload_too_large', `The body is larger than ${limits.body_bytes} bytes. Send less, or upload an archive.`)
+  const announced = Number(req.headers['content-length'] ?? 0)
+  const waits = req.headers.expect !== undefined
+  if (announced > limits.body_bytes && waits) return Promise.reject(tooLarge())
+  if (waits) res.writeContinue()
+
+  return new Promise((resolve, reject) => {
+    let chunks: Buffer[] = []
+    let size = 0
+    let timer: NodeJS.Timeout | undefined
+    const refuse = () => {
+      stop()
+      req.pause()
+      reject(tooLarge())
+    }
+    const onData = (chunk: Buffer) => {
+      size += chunk.length
+      if (Math.max(size, announced) <= limits.body_bytes) chunks.push(chunk)
+      else {
+        chunks = []
+        timer ??= setTimeout(refuse, discard.ms)
+        if (size > limits.body_bytes + discard.bytes) refuse()
+      }
+    }
+    const onEnd = () => {
+      stop()
+      if (size > limits.body_bytes) reject(tooLarge())
+      else resolve(Buffer.concat(chunks))
+    }
+    const onGone = () => {
+      stop()
+      reject(new Problem('bad_request', 'The connection ended before the body was complete.'))
+    }
+    const stop = () => {
+      clearTimeout(timer)
+      req.off('data', onData).off('end', onEnd).off('close', onGone).off('error', onGone)
+      // A connection that breaks later must not raise an unhandled error.
+      req.on('error', () => {})
+    }
+    if (announced > limits.body_bytes) timer = setTimeout(refuse, discard.ms)
+    req.on('data', onData).on('end', onEnd).on('close', onGone).on('error', onGone)
+  })
+}
+
+/**
+ * Which names this instance answers to. On a loopback bind nothing but its own, or a page of another site could reach it by
+ * a name that it points here (DNS rebinding); on an open bind an unknown name is served to holders of a token.
+ */
+export function createHostRule(options: { bind: () => { host: string; port: number }; hosts: () => readonly string[] }) {
+  return {
+    isKnown(host: string): boolean {
+      const { host: bound, port } = options.bind()
+      const name = host.toLowerCase()
+      const literal = bound.includes(':') ? `[${bound}]` : bound
+      const own = ['localhost', '127.0.0.1', '[::1]', ...(isUnspecified(bound) ? [] : [literal])]
+      if (own.some((known) => name === `${known}:${port}` || (port === 80 && name === known))) return true
+      // A configured name without a port stands for any: a proxy in front may use its own.
+      return options.hosts().some((known) => name === known.toLowerCase() || name.replace(/:\d{1,5}$/, '') === known.toLowerCase())
+    },
+    get isLoopback(): boolean {
+      const { host } = options.bind()
+      return host === 'localhost' || host === '::1' || host.startsWith('127.')
+    },
+  }
+}
+
+export type HostRule = ReturnType<typeof createHostRule>
+
+const isUnspecified = (host: string) => host === '0.0.0.0' || host === '::'

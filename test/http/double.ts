@@ -1,0 +1,292 @@
+/**
+ * A whole record of handlers over a small table in memory, so that the gate can be tried before and without the features.
+ * It keeps projects by account and says 404 as they will.
+ */
+import { Problem } from '../../server/contract/errors.ts'
+import type { Handlers, OperationId } from '../../server/contract/index.ts'
+import type { Deployment } from '../../server/contract/deployments.ts'
+import type { Project } from '../../server/contract/projects.ts'
+import type { EventStream } from '../../server/contract/operation.ts'
+import type { Caller, Context } from '../../server/features/context.ts'
+import { createGate } from '../../server/http/index.ts'
+import type { GateOptions } from '../../server/http/index.ts'
+import { systemClock } from '../../server/lib/clock.ts'
+import { newId } from '../../server/lib/id.ts'
+import { createLog } from '../../server/lib/log.ts'
+import { newToken } from '../../server/lib/token.ts'
+
+export const cookieName = 'homeport_test'
+
+export interface Double {
+  url: string
+  port: number
+  /** Bearer tokens and session secrets of two people; `owner` owns the instance. */
+  owner: { token: string; session: string; caller: Caller }
+  stranger: { token: string; session: string; caller: Caller }
+  projects: Map<string, Project & { account_id: string }>
+  /** What a stream operation yields next; replaced by a test. */
+  stream: (context: Context) => EventStream
+  /** Lines of the platform's log. */
+  log: Record<string, unknown>[]
+  revoked: Set<string>
+  codes: Set<string>
+  gate: ReturnType<typeof createGate>
+  fetch(path: string, init?: RequestInit): Promise<Response>
+  close(): Promise<void>
+}
+
+export async function startDouble(overrides: Partial<GateOptions> & { host?: string } = {}): Promise<Double> {
+  const owner = person('owner@example.com', true)
+  const stranger = person('stranger@example.com', false)
+  const people = [owner, stranger]
+  const log: Record<string, unknown>[] = []
+  const revoked = new Set<string>()
+  const codes = new Set<string>(['good-code'])
+  const projects: Double['projects'] = new Map()
+  const made = { stream: async function* () {} as Double['stream'] }
+  const live = (found: typeof owner | undefined) => (found && !revoked.has(found.caller.credential_id) ? found : undefined)
+
+  const gate = createGate({
+    handlers: createHandlers(projects, (context) => made.stream(context)),
+    resolve: async (context, id, params) => {
+      if (params.slug !== undefined && id !== 'createProject') visible(projects, context, params.slug)
+    },
+    authenticate: {
+      byToken: async (token) => live(people.find((one) => one.token === token))?.caller,
+      bySession: async (secret) => {
+        const found = live(people.find((one) => one.session === secret))
+        return found && { ...found.caller, via: 'session' as const }
+      },
+    },
+    credentialAlive: async (id) => !revoked.has(id),
+    signIn: async (code) => (codes.delete(code) ? { secret: owner.session, max_age_s: 3600 } : undefined),
+    cookie_name: cookieName,
+    health: async () => ({ status: 'ok', version: '0.1.0', runtime: null, uptime_s: 1, checks: { database: 'ok' } }),
+    dashboard_dir: null,
+    rateLimits: () => ({ authenticated: 1_000_000, anonymous: 1_000_000 }),
+    clock: systemClock,
+    log: createLog((line) => log.push(JSON.parse(line) as Record<string, unknown>)),
+    ...overrides,
+  })
+  const port = await gate.listen({ host: overrides.host ?? '127.0.0.1', port: 0 })
+  const url = `http://127.0.0.1:${port}`
+  return {
+    url,
+    port,
+    owner,
+    stranger,
+    projects,
+    get stream() {
+      return made.stream
+    },
+    set stream(next) {
+      made.stream = next
+    },
+    log,
+    revoked,
+    codes,
+    gate,
+    fetch: (path, init) => fetch(url + path, { redirect: 'manual', ...init }),
+    close: () => gate.close({ grace_ms: 500 }),
+  }
+}
+
+export const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+
+function person(email: string, isOwner: boolean) {
+  const caller: Caller = {
+    user_id: newId('usr'),
+    account_id: newId('acc'),
+    email,
+    email_verified: true,
+    plan: 'pro',
+    is_instance_owner: isOwner,
+    via: 'token',
+    credential_id: newId('tok'),
+  }
+  return { token: newToken(), session: `session-of-${caller.user_id}`, caller }
+}
+
+function visible(projects: Double['projects'], context: Context, slug: string): Project {
+  const found = projects.get(slug)
+  if (!found || found.account_id !== context.caller.account_id)
+    throw new Problem('project_not_found', 'There is no such project. List yours with GET /v1/projects.')
+  return withoutAccount(found)
+}
+
+function withoutAccount(row: Project & { account_id: string }): Project {
+  const { account_id: _, ...project } = row
+  return project
+}
+
+const now = '2026-01-31T12:00:00.000Z'
+
+export function sampleProject(slug: string, name = slug): Project {
+  return {
+    id: newId('prj'),
+    name,
+    slug,
+    repo_url: null,
+    repo_branch: 'main',
+    is_connected: false,
+    node_version: 'auto',
+    install_command: 'auto',
+    build_command: 'auto',
+    root_directory: '.',
+    memory_limit_mb: 512,
+    port: null,
+    status: 'created',
+    always_warm: false,
+    is_cold: false,
+    caching_enabled: true,
+    has_purge_token: false,
+    last_request_at: null,
+    created_at: now,
+    updated_at: now,
+  }
+}
+
+export function sampleDeployment(project_id: string): Deployment {
+  return {
+    id: newId('dpl'),
+    project_id,
+    status: 'queued',
+    target: 'production',
+    trigger: 'manual',
+    source: 'git',
+    branch: 'main',
+    commit_sha: null,
+    commit_message: null,
+    commit_author: null,
+    is_dirty: false,
+    parent_id: null,
+    is_current: false,
+    can_rollback: false,
+    url: null,
+    queue_position: 1,
+    error: null,
+    framework: null,
+    runtime: 'process',
+    image_bytes: null,
+    queued_ms: null,
+    build_ms: null,
+    deploy_ms: null,
+    screenshots: { desktop: false, mobile: false },
+    created_at: now,
+    started_at: null,
+    finished_at: null,
+  }
+}
+
+function createHandlers(projects: Double['projects'], stream: (context: Context) => EventStream): Handlers<Context> {
+  const queued = (context: Context, slug: string) => {
+    const deployment = sampleDeployment(visible(projects, context, slug).id)
+    return { deployment_id: deployment.id, status: deployment.status, deployment }
+  }
+  const runtime = { name: 'process' as const, version: null, reason: 'a double' }
+  const user = (caller: Caller) => ({
+    id: caller.user_id,
+    account_id: caller.account_id,
+    email: caller.email,
+    email_verified: true,
+    is_instance_owner: caller.is_instance_owner,
+    created_at: now,
+  })
+  const account = (caller: Caller) => ({ id: caller.account_id, plan: caller.plan, has_payment_method: true, created_at: now })
+  const settings = {
+    on_exit: 'default' as const,
+    build_concurrency: null,
+    keep_deployments: 5,
+    rate_limit_authenticated: 300,
+    rate_limit_anonymous: 30,
+    build_memory_mb: 1024,
+    build_timeout_s: 600,
+    plan: 'pro' as const,
+    email_verified: true,
+    payment_method: true,
+  }
+  return {
+    async createProject({ caller }, { body }) {
+      if (body.name === 'throw') throw new TypeError('an inner detail with /secret/path')
+      if (projects.has(body.slug)) throw new Problem('slug_taken', 'Another project has that slug. Choose another.')
+      const project = { ...sampleProject(body.slug, body.name), repo_url: body.repo_url ?? null }
+      projects.set(body.slug, { ...project, account_id: caller.account_id })
+      return { project }
+    },
+    async listProjects({ caller }, { query }) {
+      const mine = [...projects.values()].filter((one) => one.account_id === caller.account_id).slice(0, query.limit ?? 50)
+      return { projects: mine.map(withoutAccount), next_cursor: null }
+    },
+    getProject: async (context, { params }) => ({ project: visible(projects, context, params.slug) }),
+    async updateProject(context, { params, body }) {
+      const project = { ...visible(projects, context, params.slug), ...body }
+      projects.set(params.slug, { ...project, account_id: context.caller.account_id })
+      return { project }
+    },
+    async deleteProject(context, { params }) {
+      visible(projects, context, params.slug)
+      projects.delete(params.slug)
+    },
+    async stopProject(context, { params }) {
+      visible(projects, context, params.slug)
+      return { ok: true, status: 'inactive' }
+    },
+    deployProject: async (context, { params }) => queued(context, params.slug),
+    retryDeployment: async (context, { params }) => queued(context, params.slug),
+    async cancelDeployment(context, { params }) {
+      visible(projects, context, params.slug)
+      return { ok: true }
+    },
+    rollbackDeployment: async (context, { params }) => queued(context, params.slug),
+    async listDeployments(context, { params }) {
+      return { deployments: [sampleDeployment(visible(projects, context, params.slug).id)], next_cursor: null }
+    },
+    async getDeployment(context, { params }) {
+      const deployment = sampleDeployment(visible(projects, context, params.slug).id)
+      return {
+        deployment: {
+          ...deployment,
+          build_log: '',
+          build_log_truncated: false,
+          build_log_lines: 0,
+          steps: [{ name: 'clone', status: 'done', started_at: now, finished_at: now }],
+        },
+      }
+    },
+    async streamBuildLog(context, { params }) {
+      visible(projects, context, params.slug)
+      return stream(context)
+    },
+    async streamRuntimeLog(context, { params }) {
+      visible(projects, context, params.slug)
+      return stream(context)
+    },
+    getSession: async ({ caller }) => ({
+      user: user(caller),
+      account: account(caller),
+      instance: { version: '0.1.0', api_url: '', edge_url: '', dashboard_url: '', runtime, encryption: 'file_key', is_local: true },
+    }),
+    followInstance: async (context) => stream(context),
+    async deployFolder(_, { body }) {
+      const project = sampleProject(body.slug ?? 'folder')
+      return { project, deployment: sampleDeployment(project.id) }
+    },
+    doctor: async () => ({ checks: [] }),
+    getSettings: async () => ({ settings }),
+    updateSettings: async (_, { body }) => ({ settings: { ...settings, ...body } }),
+    createSignInLink: async () => ({ url: 'http://localhost/sign-in?code=x', expires_at: now }),
+    signOut: async () => ({ ok: true }),
+    listUsers: async ({ caller }) => ({ users: [{ ...user(caller), account: account(caller) }] }),
+    addUser: async ({ caller }) => ({ user: user(caller), account: account(caller), token: newToken() }),
+    async verifyUser({ caller }, { params }) {
+      if (params.email !== caller.email) throw new Problem('user_not_found', 'There is nobody with that address.')
+      return { user: user(caller) }
+    },
+    async removeUser() {},
+    addTeamMember: async () => ({ ok: true }),
+    removeTeamMember: async () => ({ ok: true }),
+  }
+}
+
+/** Operations of the record that name a project. */
+export const needsProject = (id: OperationId, path: string) => path.includes('{slug}') && id !== 'createProject'
