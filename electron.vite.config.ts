@@ -1,5 +1,5 @@
-import react from '@vitejs/plugin-react'
 import { defineConfig } from 'electron-vite'
+import dashboard from './renderer/vite.config.ts'
 
 /**
  * One build, three parts: `out/main` (the desktop, and the command line as a second entry), `out/preload`, `out/renderer`.
@@ -28,15 +28,6 @@ export default defineConfig({
       },
     },
   },
-  renderer: {
-    root: 'renderer',
-    // The platform serves it there, to a browser and to the desktop's window alike.
-    base: '/app/',
-    plugins: [react()],
-    build: {
-      outDir: 'out/renderer',
-      minify: true,
-      rollupOptions: { input: { index: 'renderer/index.html' } },
-    },
-  },
+  // The platform serves it under /app/, to a browser and to the desktop's window alike.
+  renderer: { root: 'renderer', ...dashboard, build: { ...dashboard.build, rollupOptions: { input: { index: 'renderer/index.html' } } } },
 })

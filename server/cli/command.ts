@@ -1,0 +1,106 @@
+import { parseArgs, type ParseArgsConfig } from 'node:util'
+import type { Client } from './client.ts'
+import type { Terminal } from './terminal.ts'
+
+/** Exit codes of every command (operator.md). */
+export const exitCodes = { done: 0, refused: 1, usage: 2, not_reachable: 3 } as const
+
+/** A command was written in a way that it does not understand; its usage is shown. */
+export class UsageError extends Error {}
+
+/** What a command works with. All that reaches outside is in here, so that a command can be run by a test. */
+export interface Call {
+  words: string[]
+  flags: Flags
+  terminal: Terminal
+  /** Print one JSON document on standard output and nothing else there. */
+  json: boolean
+  /** The folder that relative paths start from. */
+  cwd: string
+  now(): number
+  /** Finds the instance by flag, environment or instance.json; throws `NotReachable`. */
+  connect(): Client
+  /** Opens an address in the person's browser; false when there is none to open it in. */
+  openUrl(url: string): Promise<boolean>
+  /** Asks on the terminal; undefined when nobody is there to answer. */
+  ask(question: string): Promise<string | undefined>
+  /** Aborted by Ctrl-C or SIGTERM. */
+  signal: AbortSignal
+}
+
+export interface Command {
+  summary: string
+  /** Lines after `homeport`, one per form. */
+  forms: string[]
+  /** Its own options: name -> what it does. `=X` in front of the text means that it takes a value. */
+  options: Record<string, string>
+  more?: string
+  run(call: Call): Promise<number>
+}
+
+/** Options of every command. */
+export const commonOptions: Record<string, string> = {
+  json: 'print one JSON document',
+  data: '=DIR the data folder of the instance',
+  url: '=URL the address of the instance',
+  token: '=TOKEN an API token (HOMEPORT_TOKEN keeps it out of the process list)',
+  help: 'show this',
+}
+
+const letters: Record<string, string> = { follow: 'f', help: 'h' }
+
+export type Flags = Record<string, string | boolean | undefined>
+
+/** Throws `UsageError` for an option that the command does not have. */
+export function parse(command: Command, args: string[]): { words: string[]; flags: Flags } {
+  const options: NonNullable<ParseArgsConfig['options']> = {}
+  for (const [name, text] of Object.entries({ ...commonOptions, ...command.options })) {
+    const short = letters[name]
+    options[name] = { type: text.startsWith('=') ? 'string' : 'boolean', ...(short === undefined ? {} : { short }) }
+  }
+  try {
+    const { values, positionals } = parseArgs({ args, options, allowPositionals: true, strict: true })
+    return { words: positionals, flags: values as Flags }
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? firstSentence(error.message) : String(error))
+  }
+}
+
+/** The value of an option that takes one. */
+export function text(flags: Flags, name: string): string | undefined {
+  const value = flags[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+/** Exactly these words, by name; `[NAME]` may be missing. */
+export function words(call: Call, ...names: string[]): string[] {
+  const needed = names.filter((name) => !name.startsWith('['))
+  const missing = needed[call.words.length]
+  if (missing !== undefined) throw new UsageError(`${missing} is missing.`)
+  const extra = call.words[names.length]
+  if (extra !== undefined) throw new UsageError(`“${extra}” is one word too many.`)
+  return call.words
+}
+
+export function help(name: string, command: Command): string {
+  const list = (options: Record<string, string>) =>
+    Object.entries(options).map(([option, line]) => {
+      const [, value = '', what = line] = /^=(\S+) (.*)$/.exec(line) ?? []
+      const short = letters[option]
+      return `  ${`${short === undefined ? '' : `-${short}, `}--${option}${value === '' ? '' : ` ${value}`}`.padEnd(26)}${what}`
+    })
+  return [
+    command.summary,
+    '',
+    'Usage:',
+    ...command.forms.map((form) => `  homeport ${form}`),
+    '',
+    'Options:',
+    ...list(command.options),
+    ...list(name === 'serve' ? { json: commonOptions.json ?? '', data: commonOptions.data ?? '', help: commonOptions.help ?? '' } : commonOptions),
+    ...(command.more === undefined ? [] : ['', command.more]),
+  ].join('\n')
+}
+
+/** parseArgs explains at length how to write positional arguments; its first sentence says what was wrong. */
+const firstSentence = (message: string) => `${message.split('. ')[0]?.replace(/\.$/, '') ?? message}.`

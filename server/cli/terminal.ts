@@ -1,0 +1,54 @@
+import { stripVTControlCharacters } from 'node:util'
+
+/** Where a command speaks: results to `out`, talk and errors to `err`, one line each. */
+export interface Terminal {
+  out(line: string): void
+  err(line: string): void
+  /** Somebody is looking: colours are welcome, and questions may be asked. */
+  is_interactive: boolean
+  has_colour: boolean
+}
+
+const codes = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, blue: 34, cyan: 36 } as const
+
+export function paint(terminal: Terminal, colour: keyof typeof codes, text: string): string {
+  return terminal.has_colour ? `\x1b[${codes[colour]}m${text}\x1b[0m` : text
+}
+
+/**
+ * What an app or a tool printed, made safe for this terminal: colours stay where they are wanted, every other control
+ * sequence (titles, cursor moves, clipboard, links) goes. Of a line that was drawn over, the last state is shown.
+ */
+export function printable(terminal: Terminal, line: string): string {
+  const last = line.slice(line.lastIndexOf('\r', line.length - 2) + 1).replace(/\r$/, '')
+  // oxlint-disable-next-line no-control-regex -- control characters are what this is about
+  const colours = terminal.has_colour ? [...last.matchAll(/\x1b\[[0-9;]*m/g)] : []
+  if (colours.length === 0) return plain(last)
+  let text = ''
+  let at = 0
+  for (const match of colours) {
+    text += plain(last.slice(at, match.index)) + match[0]
+    at = match.index + match[0].length
+  }
+  return `${text}${plain(last.slice(at))}\x1b[0m`
+}
+
+// oxlint-disable-next-line no-control-regex -- likewise
+const plain = (text: string) => stripVTControlCharacters(text).replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, '')
+
+/** Columns as wide as their widest cell; the last one runs free. */
+export function table(terminal: Terminal, head: string[], rows: string[][]): string[] {
+  const cells = rows.map((row) => row.map((cell) => plain(cell)))
+  const widths = head.map((title, i) => Math.max(title.length, ...cells.map((row) => (row[i] ?? '').length)))
+  const lay = (row: string[]) => row.map((cell, i) => (i === row.length - 1 ? cell : cell.padEnd(widths[i] ?? 0))).join('  ')
+  return [paint(terminal, 'dim', lay(head)), ...cells.map(lay)]
+}
+
+/** `3 min ago`, for lists; `now` in milliseconds. */
+export function ago(iso: string, now: number): string {
+  const seconds = Math.max(0, Math.round((now - Date.parse(iso)) / 1000))
+  if (seconds < 60) return `${seconds} s ago`
+  if (seconds < 3600) return `${Math.round(seconds / 60)} min ago`
+  if (seconds < 172_800) return `${Math.round(seconds / 3600)} h ago`
+  return `${Math.round(seconds / 86_400)} days ago`
+}
