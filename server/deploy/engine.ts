@@ -1,5 +1,23 @@
-import type { BuildLogLine, DeploymentTrigger, RuntimeLogLine, RuntimeStateEvent, SourceKind } from '../contract/deployments.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { DeploymentTrigger, RuntimeName, SourceKind } from '../contract/deployments.ts'
+import { Problem } from '../contract/errors.ts'
 import type { StreamEvent } from '../contract/operation.ts'
+import { newId } from '../lib/id.ts'
+import { isoTime } from '../lib/clock.ts'
+import { findDeployment, findDeploymentById, findQueuedOf, insertCleanup, insertDeployment, listCurrent, listOpenOf, swapStatus, closeSteps, updateDeployment } from '../store/deployments.ts'
+import type { Tx } from '../store/open.ts'
+import { findProject, settleProjectStatus, updateProject } from '../store/projects.ts'
+import type { DeploymentRow, ProjectRow } from '../store/tables.ts'
+import { createApps } from './apps.ts'
+import { followBuild, followRuntime } from './follow.ts'
+import { announce, endDeployment } from './job.ts'
+import { type Cleanup, reap } from './reaper.ts'
+import { recoverApps, recoverQueue } from './recover.ts'
+import { createRoutes } from './routes.ts'
+import type { SourceRef } from './run.ts'
+import { isTerminal, steps } from './states.ts'
+import { createWorker } from './worker.ts'
+import type { YardDeps, YardOptions } from './yard.ts'
 
 /** What to deploy. The row is inserted `queued` before this resolves: answered means durable. */
 export interface EnqueueRequest {
@@ -31,6 +49,205 @@ export interface Engine {
     projectId: string,
     options: { lines: number; last_event_id: string | undefined; json: boolean; signal: AbortSignal },
   ): AsyncIterable<StreamEvent>
+
+  /** Takes up what the last run left: the queue at once, the apps as soon as their engine answers. */
+  start(): Promise<void>
+
+  /** Parks what is running and ends. `stop`: the runtimes whose apps are stopped, too. */
+  close(stop: readonly RuntimeName[]): Promise<void>
 }
 
-export type { BuildLogLine, RuntimeLogLine, RuntimeStateEvent }
+const engineRetry_ms = 2_000
+const reapRetry_ms = 30_000
+
+export function createEngine(options: YardOptions): Engine {
+  const { store, bus, clock, log } = options
+  const ended = new AbortController()
+  const names = Object.keys(options.runtimes) as RuntimeName[]
+  const routes = createRoutes({ ...options, db: store.db, onError: (error) => log.warn('route_failed', { error }) })
+  const now = () => isoTime(clock.now())
+
+  const deps: YardDeps = {
+    ...options,
+    routes,
+    runtime: (name) => options.runtimes[name],
+    crashed: async (projectId, deploymentId) => {
+      await store.db.write((tx) => {
+        if (!listCurrent(tx, projectId).some((row) => row.id === deploymentId)) return
+        updateProject(tx, projectId, { crashed_at: now() })
+        settleProjectStatus(tx, projectId, now())
+      })
+      announce(deps, projectId, deploymentId)
+    },
+    pause: (ms, signal) =>
+      delay(ms, true, { signal }).catch((error: unknown) => {
+        if (signal.aborted) return false
+        throw error
+      }),
+  }
+  const apps = createApps(deps)
+  const worker = createWorker(deps, apps, names)
+  const offRoutes = bus.onAny((name) => {
+    if (name.startsWith('project:')) routes.refresh(name.slice('project:'.length))
+  })
+
+  /** Ends what is in flight of a project, here and in the rows, as canceled. */
+  const cancelAll = async (projectId: string): Promise<void> => {
+    for (const row of await store.db.read((tx) => listOpenOf(tx, projectId))) await cancel(row.id)
+  }
+
+  const cancel = async (deploymentId: string): Promise<'canceled' | 'terminal'> => {
+    if (await worker.stop(deploymentId, 'canceled')) {
+      const row = await store.db.read((tx) => findDeploymentById(tx, deploymentId))
+      return row?.status === 'canceled' ? 'canceled' : 'terminal'
+    }
+    const done = await endDeployment(deps, deploymentId, 'canceled', null)
+    if (done) worker.ring()
+    return done ? 'canceled' : 'terminal'
+  }
+
+  /** One after the other; what could not be done is tried again while the platform runs. */
+  let reaping: Promise<void> = Promise.resolve()
+  const reapDue = (): void => {
+    reaping = reaping.then(async () => {
+      while (!ended.signal.aborted && (await reap(deps)) > 0) if (!(await deps.pause(reapRetry_ms, ended.signal))) return
+    })
+    reaping.catch((error: unknown) => log.warn('cleanup_postponed', { error }))
+  }
+
+  /** Apps of one engine come back once it answers; until then their pages say that they are starting. */
+  const recoverWhenThere = async (name: RuntimeName, given_up: DeploymentRow[]): Promise<void> => {
+    while (!ended.signal.aborted) {
+      if ((await deps.runtime(name).probe()).available) {
+        for (const row of given_up) if (row.runtime === name) await deps.runtime(name).discard(row.id, null)
+        return recoverApps(deps, apps, name)
+      }
+      if (!(await deps.pause(engineRetry_ms, ended.signal))) return
+    }
+  }
+
+  return {
+    async enqueue(request) {
+      const row = await store.db.write((tx) => {
+        const project = findProject(tx, request.project_id)
+        if (!project) throw new Problem('project_not_found', 'The project was removed meanwhile.')
+        const deployment = newDeployment(tx, project, request, { runtime: options.default_runtime, now: now() })
+        for (const older of findQueuedOf(tx, deployment)) {
+          swapStatus(tx, older.id, ['queued'], 'canceled', { finished_at: now() })
+          closeSteps(tx, older.id, 'canceled', now())
+        }
+        insertDeployment(tx, deployment, steps)
+        updateProject(tx, project.id, { stopped_at: null })
+        settleProjectStatus(tx, project.id, now())
+        return deployment
+      })
+      announce(deps, row.project_id, row.id)
+      worker.ring()
+      return { deployment_id: row.id, source: row.source }
+    },
+
+    cancel,
+
+    async stop(projectId) {
+      await store.db.write((tx) => updateProject(tx, projectId, { stopped_at: now(), crashed_at: null, port: null }))
+      await cancelAll(projectId)
+      const current = await store.db.write((tx) => {
+        const rows = listCurrent(tx, projectId)
+        for (const row of rows) updateDeployment(tx, row.id, { is_current: 0 })
+        updateProject(tx, projectId, { stopped_at: now(), crashed_at: null, port: null })
+        settleProjectStatus(tx, projectId, now())
+        return rows
+      })
+      for (const row of current) bus.emit(`deployment:${row.id}`)
+      announce(deps, projectId)
+      await apps.stopProject(projectId)
+    },
+
+    async remove(projectId) {
+      await store.db.write((tx) => {
+        const rows = [...listOpenOf(tx, projectId), ...listCurrent(tx, projectId)]
+        for (const row of rows) {
+          if (!isTerminal(row.status)) swapStatus(tx, row.id, [row.status], 'canceled', { finished_at: now() })
+          updateDeployment(tx, row.id, { is_current: 0 })
+        }
+        updateProject(tx, projectId, { deleted_at: now() })
+        insertCleanup(tx, { kind: 'project', project_id: projectId } satisfies Cleanup, now())
+      })
+      announce(deps, projectId)
+      void cancelRunning(projectId)
+        .then(() => apps.stopProject(projectId))
+        .then(reapDue)
+        .catch((error: unknown) => log.warn('cleanup_postponed', { project: projectId, error }))
+    },
+
+    followBuild: (deploymentId, more) => followBuild({ db: store.db, logs: store.logs, bus }, deploymentId, more),
+    followRuntime: (projectId, more) => followRuntime({ db: store.db, logs: store.logs, bus }, projectId, more),
+
+    async start() {
+      const given_up = await recoverQueue(deps)
+      routes.fill()
+      for (const name of names) void recoverWhenThere(name, given_up).catch((error: unknown) => log.error('recovery_failed', { runtime: name, error }))
+      reapDue()
+      worker.ring()
+    },
+
+    async close(stop) {
+      ended.abort()
+      offRoutes()
+      await Promise.all([worker.close(), reaping.catch(() => {})])
+      await apps.stopAll(stop)
+      apps.detach()
+      await Promise.all(names.map((name) => deps.runtime(name).close()))
+    },
+  }
+
+  async function cancelRunning(projectId: string): Promise<void> {
+    const rows = await store.db.read((tx) => tx.sqlAll<{ id: string }>('SELECT id FROM deployments WHERE project_id = ?', projectId))
+    await Promise.all(rows.map((row) => worker.stop(row.id, 'canceled')))
+  }
+}
+
+/** The row of what was asked for: where its source comes from is settled here, so that a later change of the project does not matter. */
+function newDeployment(tx: Tx, project: ProjectRow, request: EnqueueRequest, facts: { runtime: RuntimeName; now: string }): Omit<DeploymentRow, 'seq'> {
+  const parent = request.source.kind === 'same_as' ? findDeployment(tx, project.id, request.source.deployment_id) : undefined
+  const blank = {
+    id: newId('dpl'),
+    project_id: project.id,
+    status: 'queued' as const,
+    trigger: request.trigger,
+    runtime: facts.runtime,
+    created_at: facts.now,
+    is_current: 0 as const,
+    url: null,
+    error: null,
+    framework: null,
+    image_bytes: null,
+    queued_ms: null,
+    build_ms: null,
+    deploy_ms: null,
+    started_at: null,
+    finished_at: null,
+    artifact: null,
+    inputs_digest: null,
+    attempt: 0,
+  }
+  if (parent) {
+    const { target, source, branch, commit_sha, commit_message, commit_author, is_dirty } = parent
+    return { ...blank, target, source, branch, commit_sha, commit_message, commit_author, is_dirty, parent_id: parent.id, source_request: JSON.stringify(sameSource(parent)) }
+  }
+  const unknown = { commit_sha: null, commit_message: null, commit_author: null, is_dirty: 0 as const, parent_id: null, target: 'production' as const }
+  if (request.source.kind === 'folder') {
+    const ref: SourceRef = { kind: 'folder', path: request.source.path }
+    return { ...blank, ...unknown, source: 'folder', branch: null, source_request: JSON.stringify(ref) }
+  }
+  if (project.repo_url === null) throw new Problem('project_not_connected', 'This project has no Git repository. Set repo_url, or deploy a folder with homeport deploy.')
+  const ref: SourceRef = { kind: 'git', url: project.repo_url, branch: project.repo_branch, commit_sha: null }
+  return { ...blank, ...unknown, source: 'git', branch: project.repo_branch, source_request: JSON.stringify(ref) }
+}
+
+/** The very source of an earlier deployment: its commit, when it got as far as knowing one, or the copy of its folder. */
+function sameSource(parent: DeploymentRow): SourceRef {
+  const ref = JSON.parse(parent.source_request) as SourceRef
+  if (ref.kind === 'git') return { ...ref, commit_sha: parent.commit_sha ?? ref.commit_sha }
+  return ref.kind === 'folder' ? { kind: 'snapshot', deployment_id: parent.id } : ref
+}

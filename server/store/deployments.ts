@@ -53,14 +53,9 @@ export function swapStatus(
   return tx.run(tx.query.updateTable('deployments').set({ ...change, status: to }).where('id', '=', id).where('status', 'in', from)) === 1
 }
 
-/** Queued deployments of the same project, target and branch: a newer one takes their place. */
-export function findQueuedOf(tx: Tx, projectId: string, target: DeploymentTarget, branch: string | null): DeploymentRow[] {
-  return tx.sqlAll(
-    "SELECT * FROM deployments WHERE status = 'queued' AND project_id = ? AND target = ? AND branch IS ?",
-    projectId,
-    target,
-    branch,
-  )
+/** Queued deployments for the same place: a newer one takes theirs. */
+export function findQueuedOf(tx: Tx, place: Slot): DeploymentRow[] {
+  return listOpenOf(tx, place.project_id).filter((row) => row.status === 'queued' && slotOf(row) === slotOf(place))
 }
 
 export interface ClaimLimits {
@@ -103,7 +98,14 @@ export function claimOldestQueued(tx: Tx, limits: ClaimLimits, change: (row: Dep
   }
 }
 
-const slotOf = (row: { project_id: string; target: string; branch: string | null }): string => `${row.project_id}\0${row.target}\0${row.branch ?? ''}`
+interface Slot {
+  project_id: string
+  target: string
+  branch: string | null
+}
+
+/** One deployment at a time is in progress per project and branch; production is one place, whatever branch it comes from. */
+const slotOf = (row: Slot): string => `${row.project_id}\0${row.target === 'production' ? '' : (row.branch ?? '')}\0${row.target}`
 
 /** 1 for the next one. */
 export function queuePosition(tx: Tx, seq: number): number {

@@ -14,8 +14,8 @@ export interface LogStore {
   beforeLast(stream: string, lines: number): number
   /** At most the last `bytes` of chunks, oldest first. */
   tail(stream: string, bytes: number): Chunk[]
-  /** Drops the oldest chunks over `keep_bytes`; what was dropped is gone for readers too. */
-  trim(stream: string, keep_bytes: number): void
+  /** Drops the middle, once there is more than this head and this tail; readers are told how much they miss. */
+  trim(stream: string, keep_head_bytes: number, keep_tail_bytes: number): void
   remove(stream: string): void
 }
 
@@ -97,15 +97,19 @@ export function createLogStore(db: Database<LogTables>): LogStore {
       })
     },
 
-    trim(stream, keep_bytes) {
-      db.writeNow((tx) => {
-        const row = tx.sqlFirst<{ first: number }>(
-          `SELECT first FROM (SELECT first, sum(bytes) OVER (ORDER BY first DESC) AS total FROM chunks WHERE stream = ?) WHERE total > ? ORDER BY first DESC LIMIT 1`,
+    trim(stream, keep_head_bytes, keep_tail_bytes) {
+      db.writeNow((tx) =>
+        tx.sqlRun(
+          `DELETE FROM chunks WHERE stream = ?1 AND first IN (
+             SELECT first FROM (
+               SELECT first, sum(bytes) OVER (ORDER BY first) AS from_start, sum(bytes) OVER (ORDER BY first DESC) AS from_end
+               FROM chunks WHERE stream = ?1)
+             WHERE from_start > ?2 AND from_end > ?3)`,
           stream,
-          keep_bytes,
-        )
-        if (row) tx.sqlRun('DELETE FROM chunks WHERE stream = ? AND first <= ?', stream, row.first)
-      })
+          keep_head_bytes,
+          keep_tail_bytes,
+        ),
+      )
     },
 
     remove(stream) {

@@ -117,7 +117,9 @@ CREATE TABLE deployments (
   attempt INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX deployments_project ON deployments (project_id, seq);
-CREATE INDEX deployments_open ON deployments (status, seq) WHERE status IN ('queued', 'building', 'deploying');
+CREATE INDEX deployments_open ON deployments (project_id, seq) WHERE status IN ('queued', 'building', 'deploying');
+CREATE INDEX deployments_queued ON deployments (seq) WHERE status = 'queued';
+CREATE INDEX deployments_running ON deployments (seq) WHERE status IN ('building', 'deploying');
 CREATE UNIQUE INDEX deployments_production ON deployments (project_id) WHERE is_current = 1 AND target = 'production';
 CREATE UNIQUE INDEX deployments_preview ON deployments (project_id, branch) WHERE is_current = 1 AND target = 'preview';
 CREATE INDEX deployments_current ON deployments (is_current) WHERE is_current = 1;

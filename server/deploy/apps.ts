@@ -1,0 +1,255 @@
+import type { DeploymentTarget, RuntimeName, RuntimeState } from '../contract/deployments.ts'
+import { limits } from '../contract/limits.ts'
+import type { Route } from '../edge/edge.ts'
+import { isoTime } from '../lib/clock.ts'
+import type { Artifact, Exit, FoundInstance, Instance, Runtime } from '../runtime/runtime.ts'
+import { createLogWriter, type LogWriter } from './log-writer.ts'
+import { untilHealthy } from './health.ts'
+import type { Mask } from './mask.ts'
+import type { YardDeps } from './yard.ts'
+
+/** What is needed to start one deployment, again and again. */
+export interface AppSpec {
+  project_id: string
+  deployment_id: string
+  target: DeploymentTarget
+  branch: string | null
+  runtime: RuntimeName
+  artifact: Artifact
+  memory_mb: number
+  variables: Record<string, string>
+  mask: Mask
+}
+
+/** A started instance that gets no traffic yet. */
+export interface Candidate {
+  spec: AppSpec
+  /** null for a static site, which the edge serves itself. */
+  instance: Instance | null
+  ended: Promise<Exit>
+}
+
+interface App {
+  spec: AppSpec
+  candidate: Candidate | null
+  /** When it ended by itself, for the back-off and for `crashed`. */
+  exits: number[]
+  stopping: AbortController
+}
+
+export interface Apps {
+  /** `tap` hears the app's output too, so that a failed start can show it in the build log. */
+  launch(spec: AppSpec, signal: AbortSignal, tap?: OutputTap): Promise<Candidate>
+  /** Stops a candidate that will not be promoted. */
+  withdraw(candidate: Candidate): Promise<void>
+  /**
+   * Gives it the traffic at once. The answer: `commit` makes it stay and resolves when the one before is drained and stopped;
+   * `revert` puts the one before back, and leaves the candidate to be withdrawn.
+   */
+  promote(candidate: Candidate): { commit(): Promise<void>; revert(): Promise<void> }
+  /** Takes over a container that outlived the platform; undefined when it is gone. */
+  adopt(spec: AppSpec, found: FoundInstance): Promise<Candidate | undefined>
+  /** Brings a current deployment back after a restart, with the same patience as after an exit. */
+  revive(spec: AppSpec): void
+  /** Stops everything of a project, or all there is; the edge is told by the caller. */
+  stopProject(projectId: string): Promise<void>
+  stopAll(runtimes: readonly RuntimeName[]): Promise<void>
+  /** What serves a slot now, for its port. */
+  serving(projectId: string): boolean
+  /** Forgets timers without stopping anything: the platform ends, apps go on. */
+  detach(): void
+}
+
+export type OutputTap = (stream: 'stdout' | 'stderr', line: string) => void
+
+const stopGrace_ms = 10_000
+
+/** Keeps the apps that serve alive: one per project and target (and branch), each with its output, back-off and route. */
+export function createApps(deps: YardDeps): Apps {
+  const apps = new Map<string, App>()
+  const writers = new Map<string, LogWriter>()
+
+  const slotOf = (spec: AppSpec) => `${spec.project_id}\0${spec.target}\0${spec.target === 'preview' ? (spec.branch ?? '') : ''}`
+
+  const writerOf = (projectId: string): LogWriter => {
+    let writer = writers.get(projectId)
+    if (!writer) {
+      writer = createLogWriter({ ...deps, logs: deps.store.logs, stream: projectId, keep_head_bytes: 0, keep_tail_bytes: 20_000_000 })
+      writers.set(projectId, writer)
+    }
+    return writer
+  }
+
+  const tell = (spec: AppSpec, state: RuntimeState, exit_code: number | null = null) => {
+    const writer = writerOf(spec.project_id)
+    writer.record({ state, ts: isoTime(deps.clock.now()), exit_code, deployment_id: spec.deployment_id })
+    writer.flush()
+  }
+
+  const runtimeOf = (spec: AppSpec): Runtime => deps.runtime(spec.runtime)
+
+  /** Output goes to the project's log under the deployment's name; the end is told once, after the last line. */
+  const observe = (spec: AppSpec, tap?: OutputTap) => {
+    const writer = writerOf(spec.project_id)
+    const tail = `"deployment_id":"${spec.deployment_id}"`
+    const fields = { stdout: `"stream":"stdout",${tail}`, stderr: `"stream":"stderr",${tail}` }
+    const ended = Promise.withResolvers<Exit>()
+    return {
+      ended: ended.promise,
+      observer: {
+        onLine: (stream: 'stdout' | 'stderr', line: string) => {
+          writer.line(fields[stream], spec.mask(line))
+          tap?.(stream, line)
+        },
+        onExit: (exit: Exit) => {
+          writer.flush()
+          ended.resolve(exit)
+        },
+      },
+    }
+  }
+
+  const launch = async (spec: AppSpec, signal: AbortSignal, tap?: OutputTap): Promise<Candidate> => {
+    if (spec.artifact.kind === 'static') return { spec, instance: null, ended: new Promise(() => {}) }
+    const { ended, observer } = observe(spec, tap)
+    tell(spec, 'starting')
+    const instance = await runtimeOf(spec).start({
+      project_id: spec.project_id,
+      deployment_id: spec.deployment_id,
+      artifact: spec.artifact,
+      variables: spec.variables,
+      memory_mb: spec.memory_mb,
+      signal,
+      ...observer,
+    })
+    return { spec, instance, ended }
+  }
+
+  const halt = async (candidate: Candidate | null, state: RuntimeState = 'stopped'): Promise<void> => {
+    if (!candidate?.instance) return
+    await runtimeOf(candidate.spec).stop(candidate.instance.id, stopGrace_ms)
+    tell(candidate.spec, state)
+  }
+
+  const routeTo = (candidate: Candidate): Route => {
+    const owner = deps.routes.owner(candidate.spec.project_id, candidate.spec.deployment_id)
+    const { artifact } = candidate.spec
+    if (artifact.kind === 'static') return { ...owner, kind: 'static', directory: artifact.directory, spa_fallback: artifact.spa_fallback }
+    if (!candidate.instance) throw new Error('A candidate without an instance cannot be routed.')
+    return { ...owner, kind: 'upstream', host: candidate.instance.host, port: candidate.instance.port }
+  }
+
+  /** Waits for the end of what serves a slot, and brings it back. */
+  const watch = (app: App) => {
+    const { candidate } = app
+    if (!candidate?.instance) return
+    void candidate.ended.then((exit) => {
+      if (app.stopping.signal.aborted || app.candidate !== candidate) return
+      app.candidate = null
+      tell(app.spec, exit.out_of_memory ? 'oom' : 'exited', exit.code)
+      const now = deps.clock.monotonic()
+      app.exits = [...app.exits.filter((at) => now - at < limits.restart.within_ms), now]
+      // What is left of it (a dead container) goes before the next one starts.
+      const gone = candidate.instance ? runtimeOf(app.spec).stop(candidate.instance.id, 0) : Promise.resolve()
+      void gone.catch((error: unknown) => deps.log.warn('leftover_not_removed', { deployment: app.spec.deployment_id, error })).then(() => bringBack(app))
+    })
+  }
+
+  const bringBack = async (app: App): Promise<void> => {
+    const { signal } = app.stopping
+    if (signal.aborted) return
+    if (app.exits.length >= limits.restart.exits) {
+      deps.routes.page(app.spec.project_id, app.spec, 'crashed')
+      if (app.spec.target === 'production') await deps.crashed(app.spec.project_id, app.spec.deployment_id)
+      return
+    }
+    deps.routes.page(app.spec.project_id, app.spec, 'starting')
+    const wait = app.exits.length === 0 ? 0 : Math.min(limits.restart.first_ms * 2 ** (app.exits.length - 1), limits.restart.max_ms)
+    if (!(await deps.pause(wait, signal))) return
+    let candidate: Candidate | undefined
+    try {
+      candidate = await launch(app.spec, signal)
+      const { instance, ended } = candidate
+      if (instance) await untilHealthy({ instance, ended, signal, note: () => {} })
+      app.candidate = candidate
+      deps.routes.set(app.spec, routeTo(candidate))
+      if (instance) tell(app.spec, 'running')
+      watch(app)
+    } catch (error) {
+      if (candidate) await halt(candidate).catch(() => {})
+      if (signal.aborted) return
+      deps.log.warn('app_not_back', { deployment: app.spec.deployment_id, error })
+      const { available } = await runtimeOf(app.spec).probe()
+      // An engine that is away is nobody's crash: it is asked again soon.
+      if (available) app.exits = [...app.exits, deps.clock.monotonic()]
+      else if (!(await deps.pause(2_000, signal))) return
+      return bringBack(app)
+    }
+  }
+
+  const install = (candidate: Candidate): App => {
+    const app: App = { spec: candidate.spec, candidate, exits: [], stopping: new AbortController() }
+    apps.set(slotOf(candidate.spec), app)
+    watch(app)
+    return app
+  }
+
+  const stopApp = async (app: App): Promise<void> => {
+    app.stopping.abort()
+    const { candidate } = app
+    app.candidate = null
+    await halt(candidate)
+  }
+
+  return {
+    launch,
+    withdraw: (candidate) => halt(candidate),
+    promote(candidate) {
+      const slot = slotOf(candidate.spec)
+      const old = apps.get(slot)
+      const drained = deps.routes.set(candidate.spec, routeTo(candidate), limits.drain_ms)
+      return {
+        async commit() {
+          install(candidate)
+          old?.stopping.abort()
+          if (candidate.instance) tell(candidate.spec, 'running')
+          await drained
+          if (old) await stopApp(old)
+        },
+        async revert() {
+          if (old?.candidate) await deps.routes.set(old.spec, routeTo(old.candidate), 0)
+          else deps.routes.refresh(candidate.spec.project_id)
+        },
+      }
+    },
+    async adopt(spec, found) {
+      const { ended, observer } = observe(spec)
+      const instance = await runtimeOf(spec).adopt(found, observer)
+      if (!instance) return undefined
+      const candidate = { spec, instance, ended }
+      void deps.routes.set(spec, routeTo(candidate))
+      install(candidate)
+      return candidate
+    },
+    revive(spec) {
+      const app: App = { spec, candidate: null, exits: [], stopping: new AbortController() }
+      apps.set(slotOf(spec), app)
+      void bringBack(app).catch((error: unknown) => deps.log.error('app_not_revived', { deployment: spec.deployment_id, error }))
+    },
+    async stopProject(projectId) {
+      const mine = [...apps].filter(([, app]) => app.spec.project_id === projectId)
+      for (const [slot] of mine) apps.delete(slot)
+      await Promise.all(mine.map(([, app]) => stopApp(app)))
+    },
+    async stopAll(names) {
+      const mine = [...apps].filter(([, app]) => names.includes(app.spec.runtime))
+      for (const [slot] of mine) apps.delete(slot)
+      await Promise.all(mine.map(([, app]) => stopApp(app)))
+    },
+    serving: (projectId) => [...apps.values()].some((app) => app.spec.project_id === projectId && app.candidate !== null),
+    detach() {
+      for (const app of apps.values()) app.stopping.abort()
+      for (const writer of writers.values()) writer.flush()
+    },
+  }
+}

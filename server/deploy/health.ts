@@ -1,0 +1,119 @@
+import { request } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
+import { limits } from '../contract/limits.ts'
+import { BuildFailure, type Exit, type Instance } from '../runtime/runtime.ts'
+
+export interface HealthCheck {
+  instance: Instance
+  /** Resolves when the instance ends before it answers. */
+  ended: Promise<Exit>
+  signal: AbortSignal
+  timeout_ms?: number
+  /** Called once when it listens on another port than the one it was given. */
+  note(line: string): void
+}
+
+/** An app that listens elsewhere by now will not change its mind: no need to wait out the whole minute. */
+const elsewhere_ms = 8_000
+
+/**
+ * Resolves at the first answer to `GET /` with a status under 500, asked from outside of the app. Throws a failure that
+ * says what it did instead: ended, listened elsewhere, answered with an error, or nothing at all.
+ */
+export async function untilHealthy(check: HealthCheck): Promise<void> {
+  const { instance } = check
+  const timeout = check.timeout_ms ?? limits.health_check_ms
+  const begun = performance.now()
+  let exit: Exit | undefined
+  void check.ended.then((value) => {
+    exit = value
+  })
+  let wait = 25
+  let lastStatus: number | undefined
+  let elsewhere: { port: number; loopback_only: boolean } | undefined
+
+  for (;;) {
+    check.signal.throwIfAborted()
+    if (exit) throw endedEarly(exit)
+    const status = await ask(instance, Math.max(1_000, Math.min(10_000, timeout)), check.signal)
+    if (status !== undefined && status < 500) return
+    if (status !== undefined) lastStatus = status
+    const spent = performance.now() - begun
+    if (status === undefined && spent > 1_000) {
+      const ports = await instance.listeningPorts()
+      const right = ports.find((found) => found.port === instance.port)
+      const found = right ? (right.loopback_only ? right : undefined) : ports[0]
+      if (found && !elsewhere) check.note(elsewhereSentence(found, instance.port))
+      elsewhere = found
+    }
+    if (spent > timeout || (elsewhere && spent > elsewhere_ms)) throw unhealthy({ instance, lastStatus, elsewhere, timeout })
+    await Promise.race([delay(wait, undefined, { signal: check.signal }), check.ended])
+    wait = Math.min(wait * 1.5, 500)
+  }
+}
+
+function elsewhereSentence(found: { port: number; loopback_only: boolean }, expected: number): string {
+  return found.port === expected
+    ? `listening on 127.0.0.1:${expected} alone, expected 0.0.0.0:${expected}`
+    : `listening on ${found.port}, expected ${expected}`
+}
+
+function unhealthy(facts: {
+  instance: Instance
+  lastStatus: number | undefined
+  elsewhere: { port: number; loopback_only: boolean } | undefined
+  timeout: number
+}): BuildFailure {
+  const { port } = facts.instance
+  if (facts.lastStatus !== undefined)
+    return new BuildFailure(
+      'health_check_failed',
+      `The app answered GET / with ${facts.lastStatus} for ${Math.round(facts.timeout / 1000)} s.`,
+      'Look at its output in the runtime log; a status under 500 is needed before it gets traffic.',
+    )
+  if (facts.elsewhere)
+    return new BuildFailure(
+      'port_not_detected',
+      `The app is ${elsewhereSentence(facts.elsewhere, port)}.`,
+      facts.elsewhere.port === port ? 'Let it listen on 0.0.0.0 (the variable HOST says so).' : `Let it listen on the port in the variable PORT (process.env.PORT), which is ${port} here.`,
+    )
+  return new BuildFailure(
+    'port_not_detected',
+    `The app did not listen on port ${port} within ${Math.round(facts.timeout / 1000)} s.`,
+    'Let it listen on 0.0.0.0 and the port in the variable PORT. If it is a worker without HTTP, it cannot be deployed here.',
+  )
+}
+
+function endedEarly(exit: Exit): BuildFailure {
+  if (exit.out_of_memory)
+    return new BuildFailure('out_of_memory', 'The app ran out of memory while it started.', 'Raise the memory limit in the project’s settings, or find what needs so much.')
+  return new BuildFailure(
+    'start_failed',
+    `The app ended while it started, with ${exit.signal ? `signal ${exit.signal}` : `exit code ${exit.code ?? 'unknown'}`}.`,
+    'The last lines above are its own; the runtime log has them all.',
+  )
+}
+
+/** The status of GET /, or undefined when nothing answered. Redirects are not followed, the body is not read. */
+function ask(instance: Instance, timeout: number, signal: AbortSignal): Promise<number | undefined> {
+  return new Promise((resolve) => {
+    const question = request(
+      {
+        host: instance.host,
+        port: instance.port,
+        path: '/',
+        agent: false,
+        timeout,
+        signal,
+        headers: { host: `127.0.0.1:${instance.port}`, 'user-agent': 'Homeport-Health-Check', connection: 'close' },
+      },
+      (answer) => {
+        resolve(answer.statusCode)
+        answer.destroy()
+      },
+    )
+    question.on('timeout', () => question.destroy())
+    question.on('error', () => resolve(undefined))
+    question.end()
+  })
+}

@@ -1,0 +1,81 @@
+import type { DeploymentStatus, Failure, FailureCode, StepName } from '../contract/deployments.ts'
+import { Problem } from '../contract/errors.ts'
+import { isoTime } from '../lib/clock.ts'
+import { isFull } from '../store/database.ts'
+import { closeSteps, findDeploymentById, swapStatus } from '../store/deployments.ts'
+import { settleProjectStatus } from '../store/projects.ts'
+import type { DeploymentRow } from '../store/tables.ts'
+import { before } from './states.ts'
+import type { YardDeps } from './yard.ts'
+
+/** Why a running deployment was told to stop. It rides as the reason of the abort signal. */
+export type StopReason = 'canceled' | 'timeout' | 'parked'
+
+/** Ends a deployment in a terminal status, with its steps and the project's status, in one transaction. False: it had ended. */
+export async function endDeployment(
+  deps: YardDeps,
+  id: string,
+  to: Extract<DeploymentStatus, 'failed' | 'canceled'>,
+  error: Failure | null,
+): Promise<boolean> {
+  const now = isoTime(deps.clock.now())
+  const projectId = await deps.store.db.write((tx) => {
+    if (!swapStatus(tx, id, before(to), to, { finished_at: now, error: error === null ? null : JSON.stringify(error) })) return undefined
+    closeSteps(tx, id, to, now)
+    const project = findDeploymentById(tx, id)?.project_id
+    if (project !== undefined) settleProjectStatus(tx, project, now)
+    return project
+  })
+  if (projectId === undefined) return false
+  announce(deps, projectId, id)
+  return true
+}
+
+export function announce(deps: Pick<YardDeps, 'bus'>, projectId: string, deploymentId?: string): void {
+  if (deploymentId !== undefined) deps.bus.emit(`deployment:${deploymentId}`)
+  deps.bus.emit(`project:${projectId}`)
+}
+
+const codeOfStep: Record<StepName, FailureCode> = {
+  clone: 'clone_failed',
+  detect: 'detect_failed',
+  install: 'install_failed',
+  build: 'build_failed',
+  start: 'start_failed',
+  health_check: 'health_check_failed',
+  route: 'start_failed',
+}
+
+/** The words for a failure: those of the room that failed, else what can be told from the last lines of the log. */
+export function describeFailure(deps: YardDeps, error: unknown, deployment: DeploymentRow, step: StepName): Failure {
+  if (error instanceof Problem && error.code === 'storage_full') return storageFull
+  if (isFull(error)) return storageFull
+  const explained = step === 'install' || step === 'build' || step === 'start' ? deps.explainFailure(lastLines(deps, deployment.id), step) : undefined
+  if (error instanceof Error && 'code' in error && 'hint' in error && typeof error.hint === 'string') {
+    const code = error.code as FailureCode
+    const general = code === 'install_failed' || code === 'build_failed' || code === 'start_failed'
+    return general && explained ? { code, ...explained } : { code, message: error.message, hint: error.hint }
+  }
+  deps.log.error('deployment_failed_unexpectedly', { deployment: deployment.id, step, error })
+  return {
+    code: codeOfStep[step],
+    message: explained?.message ?? `The step ${step} failed for a reason of Homeport’s own.`,
+    hint: explained?.hint ?? `Try again; if it fails the same way, homeport doctor and the log of the platform say more. Deployment ${deployment.id}.`,
+  }
+}
+
+const storageFull: Failure = {
+  code: 'storage_full',
+  message: 'The disk of this machine is full.',
+  hint: 'Free some space (old images and build caches are the usual cause) and deploy again.',
+}
+
+/** The end of the log as plain lines, for explaining a failure. */
+function lastLines(deps: YardDeps, deploymentId: string): string[] {
+  return deps.store.logs
+    .tail(deploymentId, 64_000)
+    .flatMap((chunk) => chunk.body.split('\n'))
+    .filter((record) => record.startsWith('{"seq"'))
+    .slice(-200)
+    .map((record) => (JSON.parse(record) as { line: string }).line)
+}

@@ -1,0 +1,101 @@
+import { limits } from '../contract/limits.ts'
+import type { Bus } from '../lib/bus.ts'
+import { type Clock, isoTime } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { LogStore } from '../store/logs.ts'
+import type { Mask } from './mask.ts'
+
+const batchBytes = 64 * 1024
+const batchMs = 5
+
+/**
+ * Numbers, masks and batches the records of one log. A record is one line of JSON; a log line's begins with `seq`, which
+ * counts lines alone, while the record's own number counts everything and is what a stream resumes from.
+ */
+export interface LogWriter {
+  /** `fields` is JSON without braces, such as `"step":"build","stream":"stdout"`. */
+  line(fields: string, line: string): void
+  record(value: object): void
+  /** Hides these from now on. */
+  maskWith(mask: Mask): void
+  flush(): void
+}
+
+export interface LogWriterOptions {
+  logs: LogStore
+  bus: Bus
+  clock: Clock
+  log: Log
+  stream: string
+  /** Keep this much of the beginning for ever, and this much of the end. */
+  keep_head_bytes: number
+  keep_tail_bytes: number
+}
+
+export function createLogWriter(options: LogWriterOptions): LogWriter {
+  const { logs, bus, clock, stream } = options
+  const end = logs.end(stream)
+  let record = end.record
+  let lineNumber = end.line
+  let mask: Mask = (text) => text
+  let batch: string[] = []
+  let lines = 0
+  let bytes = 0
+  let sinceTrim = 0
+  let timer: NodeJS.Timeout | undefined
+  let stamp = { at: 0, text: '' }
+
+  const now = () => {
+    const at = clock.now()
+    if (at !== stamp.at) stamp = { at, text: isoTime(at) }
+    return stamp.text
+  }
+
+  const add = (text: string) => {
+    batch.push(text)
+    bytes += text.length + 1
+    if (bytes >= batchBytes) flush()
+    else timer ??= setTimeout(flush, batchMs)
+  }
+
+  const flush = () => {
+    clearTimeout(timer)
+    timer = undefined
+    if (batch.length === 0) return
+    const chunk = { stream, first: record + 1, records: batch.length, lines, last_line: lineNumber, bytes, body: batch.join('\n') }
+    try {
+      logs.append(chunk)
+      record += chunk.records
+    } catch (error) {
+      // A full disk or a held file: these lines are lost, the app or build goes on, and the next ones are numbered after them.
+      options.log.warn('log_lines_lost', { stream, lines, error })
+    }
+    batch = []
+    lines = 0
+    sinceTrim += bytes
+    bytes = 0
+    if (sinceTrim > options.keep_tail_bytes / 4) {
+      sinceTrim = 0
+      logs.trim(stream, options.keep_head_bytes, options.keep_tail_bytes)
+    }
+    bus.emit(`log:${stream}`)
+  }
+
+  return {
+    line(fields, line) {
+      lineNumber++
+      lines++
+      add(`{"seq":${lineNumber},"ts":"${now()}",${fields},"line":${JSON.stringify(mask(cut(line)))}}`)
+    },
+    record: (value) => add(JSON.stringify(value)),
+    maskWith(next) {
+      mask = next
+    },
+    flush,
+  }
+}
+
+function cut(line: string): string {
+  const over = line.length - limits.log_line_bytes
+  return over > 0 ? `${line.slice(0, limits.log_line_bytes)} … ${over} more characters` : line
+}

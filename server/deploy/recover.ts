@@ -1,0 +1,83 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Failure, RuntimeName } from '../contract/deployments.ts'
+import { isoTime } from '../lib/clock.ts'
+import type { Artifact, FoundInstance } from '../runtime/runtime.ts'
+import { closeSteps, findDeploymentById, listCurrent, listInterrupted, swapStatus } from '../store/deployments.ts'
+import { findProject, settleProjectStatus } from '../store/projects.ts'
+import type { DeploymentRow } from '../store/tables.ts'
+import type { Apps } from './apps.ts'
+import { specOf } from './run.ts'
+import { readSecrets } from './variables.ts'
+import type { YardDeps } from './yard.ts'
+
+/** A second interruption of the same deployment fails it: something about it may be what ends the platform. */
+const attempts = 2
+
+/**
+ * After a restart: what was under way is queued again or failed with `interrupted`, what serves goes on serving, what is
+ * left over is removed. The queue is settled first and at once; engines are asked after. Returns what was given up.
+ */
+export async function recoverQueue(deps: YardDeps): Promise<DeploymentRow[]> {
+  await rm(join(deps.data_dir, 'work'), { recursive: true, force: true })
+  const now = isoTime(deps.clock.now())
+  const error: Failure = {
+    code: 'interrupted',
+    message: 'Homeport ended while this deployment was running, twice.',
+    hint: 'Deploy again. If Homeport ends by itself each time, homeport doctor says more.',
+  }
+  return deps.store.db.write((tx) => {
+    const given_up: DeploymentRow[] = []
+    for (const row of listInterrupted(tx)) {
+      if (row.attempt >= attempts) {
+        given_up.push(row)
+        swapStatus(tx, row.id, [row.status], 'failed', { finished_at: now, error: JSON.stringify(error) })
+        closeSteps(tx, row.id, 'failed', now)
+      } else swapStatus(tx, row.id, [row.status], 'queued', { started_at: null, artifact: null })
+      settleProjectStatus(tx, row.project_id, now)
+    }
+    return given_up
+  })
+}
+
+/** Brings every app that should serve on this runtime back, and removes every instance that should not be there. */
+export async function recoverApps(deps: YardDeps, apps: Apps, runtime: RuntimeName): Promise<void> {
+  const driver = deps.runtime(runtime)
+  const current = (await deps.store.db.read((tx) => listCurrent(tx))).filter((row) => row.runtime === runtime)
+  const found = await driver.list()
+  const taken = new Set<string>()
+  for (const row of current) {
+    try {
+      const instance = found.find((one) => one.deployment_id === row.id && one.running && one.adoptable)
+      if (await bringBack(deps, apps, row, instance)) taken.add(instance?.id ?? '')
+    } catch (error) {
+      deps.log.error('app_not_recovered', { deployment: row.id, error })
+    }
+  }
+  for (const one of found) {
+    // The worker may be at it by now: what an earlier attempt left, it removes itself.
+    if (taken.has(one.id) || (await deps.store.db.read((tx) => findDeploymentById(tx, one.deployment_id)))?.status === 'deploying') continue
+    await driver.stop(one.id, 0).catch((error: unknown) => deps.log.warn('leftover_not_removed', { instance: one.id, error }))
+  }
+}
+
+async function bringBack(deps: YardDeps, apps: Apps, deployment: DeploymentRow, found: FoundInstance | undefined): Promise<boolean> {
+  const project = await deps.store.db.read((tx) => findProject(tx, deployment.project_id))
+  if (!project || deployment.artifact === null || project.stopped_at !== null) return false
+  const secrets = await readSecrets(deps, project, deployment.target)
+  const artifact = JSON.parse(deployment.artifact) as Artifact
+  const spec = specOf({ deps, deployment, project, secrets }, artifact)
+  if (found && (await apps.adopt(spec, { ...found, last_line_at: lastLineAt(deps, deployment) }))) return true
+  apps.revive(spec)
+  return false
+}
+
+/** When the last line of this deployment's app was stored: what it printed after that is still to be read. */
+function lastLineAt(deps: YardDeps, deployment: DeploymentRow): number | null {
+  const records = deps.store.logs.tail(deployment.project_id, 1).flatMap((chunk) => chunk.body.split('\n'))
+  for (const record of records.reverse()) {
+    const value = JSON.parse(record) as { seq?: number; ts: string; deployment_id: string | null }
+    if (value.seq !== undefined && value.deployment_id === deployment.id) return Date.parse(value.ts)
+  }
+  return null
+}

@@ -1,0 +1,96 @@
+import type { DeploymentTarget } from '../contract/deployments.ts'
+import type { ProjectStatus } from '../contract/projects.ts'
+import type { Edge, Route } from '../edge/edge.ts'
+import type { Db } from '../store/open.ts'
+import { findProject, listLivingProjects } from '../store/projects.ts'
+
+type Page = Extract<Route, { kind: 'page' }>['page']
+
+interface Place {
+  project_id: string
+  deployment_id: string | null
+  target: DeploymentTarget
+  branch: string | null
+}
+
+/** Keeps the edge's table in step with the projects: an app where one serves, else the page that says why not. */
+export interface Routes {
+  owner(projectId: string, deploymentId: string | null): Pick<Route, 'project_id' | 'project_name' | 'deployment_id' | 'dashboard_url'>
+  /** Routes a project to what serves it; resolves when the one before is drained. */
+  set(place: Place, route: Route, drain_ms?: number): Promise<void>
+  /** Shows a page in place of an app. */
+  page(projectId: string, place: Place, page: Page): void
+  /** Puts the page of the project's status, unless an app serves; takes the name away when the project is gone. */
+  refresh(projectId: string): void
+  /** Every project, at the start. */
+  fill(): void
+}
+
+const pageOf: Record<ProjectStatus, Page> = {
+  created: 'not_deployed',
+  building: 'building',
+  live: 'starting',
+  failed: 'failed',
+  crashed: 'crashed',
+  inactive: 'stopped',
+}
+
+export function createRoutes(options: { edge: Edge; db: Db; dashboardUrlOf(slug: string): string; onError(error: unknown): void }): Routes {
+  const { edge, db } = options
+  /** Host by project; kept because a project that is gone can no longer be asked for its slug. */
+  const hosts = new Map<string, string>()
+
+  const hostOf = (projectId: string): string => {
+    const known = hosts.get(projectId)
+    if (known !== undefined) return known
+    const project = db.readNow((tx) => findProject(tx, projectId))
+    if (!project) throw new Error(`Project ${projectId} has no host.`)
+    const host = `${project.slug}.localhost`
+    hosts.set(projectId, host)
+    return host
+  }
+
+  const put = (host: string, route: Route, drain_ms = 0): Promise<void> => {
+    const drained = edge.setRoute(host, route, { drain_ms })
+    drained.catch(options.onError)
+    return drained
+  }
+
+  const showPage = (host: string, project: { id: string; name: string; slug: string; status: ProjectStatus }) =>
+    put(host, { kind: 'page', page: pageOf[project.status], project_id: project.id, project_name: project.name, deployment_id: null, dashboard_url: options.dashboardUrlOf(project.slug) })
+
+  const owner: Routes['owner'] = (projectId, deploymentId) => {
+    const project = db.readNow((tx) => findProject(tx, projectId))
+    return { project_id: projectId, project_name: project?.name ?? '', deployment_id: deploymentId, dashboard_url: options.dashboardUrlOf(project?.slug ?? '') }
+  }
+
+  return {
+    owner,
+    set: (place, route, drain_ms) => put(hostOf(place.project_id), route, drain_ms),
+    page(projectId, place, page) {
+      void put(hostOf(projectId), { ...owner(projectId, place.deployment_id), kind: 'page', page })
+    },
+    refresh(projectId) {
+      const project = db.readNow((tx) => findProject(tx, projectId))
+      if (!project) {
+        const host = hosts.get(projectId)
+        hosts.delete(projectId)
+        // Another project may have taken the name by now.
+        if (host !== undefined && edge.route(host)?.project_id === projectId) void edge.removeRoute(host).catch(options.onError)
+        return
+      }
+      const host = hostOf(projectId)
+      const now = edge.route(host)
+      const served = now?.project_id === projectId && now.kind !== 'page'
+      const gone = project.status === 'inactive' || project.status === 'created' || project.status === 'crashed'
+      if (!served || gone) void showPage(host, project)
+    },
+    fill() {
+      for (const project of db.readNow(listLivingProjects)) {
+        const host = `${project.slug}.localhost`
+        hosts.set(project.id, host)
+        void showPage(host, project)
+      }
+    },
+  }
+}

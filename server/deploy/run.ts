@@ -1,0 +1,231 @@
+import { createHash } from 'node:crypto'
+import { cp, mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { BuildSettings } from '../contract/build-plan.ts'
+import { isoTime } from '../lib/clock.ts'
+import type { Artifact } from '../runtime/runtime.ts'
+import { type Source, SourceFailure } from '../source/source.ts'
+import { findCurrent, findDeploymentById, swapStatus, updateDeployment } from '../store/deployments.ts'
+import { settleProjectStatus, updateProject } from '../store/projects.ts'
+import type { DeploymentRow, ProjectRow } from '../store/tables.ts'
+import { appVariables, type Secrets } from './variables.ts'
+import type { AppSpec, Apps, Candidate, OutputTap } from './apps.ts'
+import type { DeploymentLog } from './build-log.ts'
+import { announce } from './job.ts'
+import { untilHealthy } from './health.ts'
+import type { YardDeps } from './yard.ts'
+
+/** What a deployment fetches, fixed when it is enqueued and kept in its row. */
+export type SourceRef =
+  | { kind: 'git'; url: string; branch: string; commit_sha: string | null }
+  | { kind: 'folder'; path: string }
+  /** The copy that an earlier deployment of a folder kept. */
+  | { kind: 'snapshot'; deployment_id: string }
+
+export interface Run {
+  deps: YardDeps
+  apps: Apps
+  deployment: DeploymentRow
+  project: ProjectRow
+  secrets: Secrets
+  log: DeploymentLog
+  signal: AbortSignal
+}
+
+/** One deployment, from source to traffic. Every step either holds or throws; the caller says how it ended. */
+export async function runDeployment(run: Run): Promise<void> {
+  const artifact = (await reusableArtifact(run)) ?? (await fetchAndBuild(run))
+  let starting = true
+  const candidate = await start(run, artifact, (stream, line) => {
+    if (starting) run.log.line('start', stream, line)
+  })
+  try {
+    await healthy(run, candidate)
+    starting = false
+    await switchOver(run, candidate)
+  } catch (error) {
+    await run.apps.withdraw(candidate).catch(() => {})
+    throw error
+  }
+}
+
+export const workFolder = (dataDir: string, deploymentId: string): string => join(dataDir, 'work', deploymentId)
+export const snapshotFolder = (dataDir: string, deploymentId: string): string => join(dataDir, 'sources', deploymentId)
+
+async function fetchAndBuild(run: Run): Promise<Artifact> {
+  const { deps, deployment, project, log, signal } = run
+  const folder = workFolder(deps.data_dir, deployment.id)
+  try {
+    log.step('clone')
+    const source = await fetch(run, folder)
+    await remember(run, {
+      branch: source.branch ?? deployment.branch,
+      commit_sha: source.commit_sha,
+      commit_message: source.commit_message,
+      commit_author: source.commit_author,
+      is_dirty: source.is_dirty ? 1 : 0,
+    })
+
+    log.step('detect')
+    const plan = await deps.planBuild({ folder: source.folder, settings: settingsOf(project) })
+    for (const sentence of plan.explanation) log.note('detect', sentence)
+    await remember(run, { framework: plan.framework })
+
+    const artifact = await deps.runtime(deployment.runtime).build({
+      project_id: project.id,
+      deployment_id: deployment.id,
+      folder: source.folder,
+      plan,
+      variables: run.secrets.variables,
+      memory_mb: deps.settings().build_memory_mb,
+      cpus: deps.cpus,
+      log,
+      signal,
+    })
+    await remember(run, { artifact: JSON.stringify(artifact), image_bytes: artifact.bytes, inputs_digest: inputsDigest(run) })
+    return artifact
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 })
+  }
+}
+
+async function fetch(run: Run, into: string): Promise<Source> {
+  const { deps, deployment, project, log, signal } = run
+  const ref = JSON.parse(deployment.source_request) as SourceRef
+  await mkdir(into, { recursive: true, mode: 0o700 })
+  if (ref.kind === 'git')
+    return deps.fetchSource({
+      request: { ...ref, credentials: run.secrets.repository(project, ref.url), allow_local: run.secrets.allow_local },
+      into,
+      log,
+      signal,
+    })
+  const copy = snapshotFolder(deps.data_dir, ref.kind === 'folder' ? deployment.id : ref.deployment_id)
+  if (ref.kind === 'folder') {
+    await rm(copy, { recursive: true, force: true })
+    await mkdir(copy, { recursive: true, mode: 0o700 })
+    const source = await deps.fetchSource({ request: { kind: 'folder', path: ref.path }, into: copy, log, signal })
+    await cp(source.folder, into, { recursive: true, verbatimSymlinks: true })
+    return { ...source, folder: into }
+  }
+  log.note('clone', 'The folder as it was when it was deployed.')
+  try {
+    await cp(copy, into, { recursive: true, verbatimSymlinks: true })
+  } catch (error) {
+    throw new SourceFailure('The copy of that folder is no longer kept.', 'Deploy the folder again.', 'clone_failed', error)
+  }
+  const { branch, commit_sha, commit_message, commit_author, is_dirty } = deployment
+  return { folder: into, branch, commit_sha, commit_message, commit_author, is_dirty: is_dirty === 1 }
+}
+
+/** A rollback takes what its parent built, when the settings and variables are still the same and it is still there. */
+async function reusableArtifact(run: Run): Promise<Artifact | undefined> {
+  const { deps, deployment, log } = run
+  if (deployment.trigger !== 'rollback' || deployment.parent_id === null) return undefined
+  const parentId = deployment.parent_id
+  const parent = await deps.store.db.read((tx) => findDeploymentById(tx, parentId))
+  if (!parent?.artifact || parent.runtime !== deployment.runtime || parent.inputs_digest !== inputsDigest(run)) return undefined
+  log.step('detect')
+  log.note('detect', `Settings and variables are those of ${parent.id}: its build is used again.`)
+  for (const name of ['clone', 'install', 'build'] as const) log.skip(name)
+  const { framework, image_bytes, inputs_digest, artifact } = parent
+  await remember(run, { framework, image_bytes, inputs_digest, artifact })
+  return JSON.parse(artifact) as Artifact
+}
+
+async function start(run: Run, artifact: Artifact, tap: OutputTap): Promise<Candidate> {
+  const { deps, deployment, log, signal } = run
+  signal.throwIfAborted()
+  const now = deps.clock.now()
+  const began = Date.parse(deployment.started_at ?? deployment.created_at)
+  const moved = await deps.store.db.write((tx) => swapStatus(tx, deployment.id, ['building'], 'deploying', { build_ms: now - began }))
+  if (!moved) throw new Error('The deployment was ended by somebody else.')
+  announce(deps, deployment.project_id, deployment.id)
+  log.step('start')
+  return run.apps.launch(specOf(run, artifact), signal, tap)
+}
+
+async function healthy(run: Run, candidate: Candidate): Promise<void> {
+  const { log, signal } = run
+  if (!candidate.instance) {
+    log.skip('start')
+    log.skip('health_check')
+    return
+  }
+  log.step('health_check')
+  await untilHealthy({ instance: candidate.instance, ended: candidate.ended, signal, note: (line) => log.note('health_check', `The app is ${line}.`) })
+}
+
+async function switchOver(run: Run, candidate: Candidate): Promise<void> {
+  const { deps, deployment, project, log, signal } = run
+  signal.throwIfAborted()
+  log.step('route')
+  const url = deps.urlOf(`${project.slug}.localhost`)
+  const swap = run.apps.promote(candidate)
+  let replaced: DeploymentRow | undefined
+  try {
+    const now = deps.clock.now()
+    const began = Date.parse(deployment.started_at ?? deployment.created_at)
+    log.note('route', `Live at ${url}`)
+    log.end('done')
+    replaced = await deps.store.db.write((tx) => {
+      const old = findCurrent(tx, project.id, deployment.target, deployment.branch)
+      if (old) updateDeployment(tx, old.id, { is_current: 0 })
+      const row = findDeploymentById(tx, deployment.id)
+      const done = swapStatus(tx, deployment.id, ['deploying'], 'ready', {
+        is_current: 1,
+        url,
+        finished_at: isoTime(now),
+        deploy_ms: Math.max(0, now - began - (row?.build_ms ?? 0)),
+      })
+      if (!done) throw new Error('The deployment was ended by somebody else.')
+      updateProject(tx, project.id, { port: candidate.instance?.port ?? null, crashed_at: null, stopped_at: null })
+      settleProjectStatus(tx, project.id, isoTime(now))
+      return old
+    })
+  } catch (error) {
+    await swap.revert()
+    throw error
+  }
+  announce(deps, project.id, deployment.id)
+  if (replaced) deps.bus.emit(`deployment:${replaced.id}`)
+  // Draining the one before takes up to ten seconds and is nobody's wait.
+  void swap.commit().catch((error: unknown) => deps.log.warn('old_instance_not_stopped', { deployment: replaced?.id, error }))
+}
+
+export function specOf(run: Pick<Run, 'deployment' | 'project' | 'secrets' | 'deps'>, artifact: Artifact): AppSpec {
+  const { deployment, project, secrets, deps } = run
+  return {
+    project_id: project.id,
+    deployment_id: deployment.id,
+    target: deployment.target,
+    branch: deployment.branch,
+    runtime: deployment.runtime,
+    artifact,
+    memory_mb: project.memory_limit_mb,
+    variables: appVariables(secrets.variables, { url: deps.urlOf(`${project.slug}.localhost`), deployment }),
+    mask: secrets.mask,
+  }
+}
+
+/** Stores what became known of the deployment, in its row and in the copy that the steps read. */
+async function remember(run: Run, change: Partial<Omit<DeploymentRow, 'seq' | 'id' | 'status'>>): Promise<void> {
+  Object.assign(run.deployment, change)
+  await run.deps.store.db.write((tx) => updateDeployment(tx, run.deployment.id, change))
+  run.deps.bus.emit(`deployment:${run.deployment.id}`)
+}
+
+const settingsOf = ({ node_version, install_command, build_command, root_directory }: ProjectRow): BuildSettings => ({
+  node_version,
+  install_command,
+  build_command,
+  root_directory,
+})
+
+function inputsDigest(run: Run): string {
+  const variables = Object.entries(run.secrets.variables).sort(([a], [b]) => (a < b ? -1 : 1))
+  return createHash('sha256')
+    .update(JSON.stringify([run.deployment.runtime, settingsOf(run.project), variables]))
+    .digest('hex')
+}
+

@@ -1,0 +1,56 @@
+import type { DeploymentTarget } from '../contract/deployments.ts'
+import { listVariables } from '../store/deployments.ts'
+import type { DeploymentRow, ProjectRow } from '../store/tables.ts'
+import { createMask, type Mask } from './mask.ts'
+import type { YardDeps } from './yard.ts'
+
+/** What a deployment knows that nobody else may see. It lives in memory for as long as the deployment runs. */
+export interface Secrets {
+  /** The project's own variables for the target; the more specific environment wins over both. */
+  variables: Record<string, string>
+  mask: Mask
+  /** For an address of the very repository that the credentials were given with. */
+  repository(project: ProjectRow, url: string): { username: string; password: string } | null
+  /** Folders of this machine and private addresses are for the projects of the instance's owner. */
+  allow_local: boolean
+}
+
+export async function readSecrets(deps: YardDeps, project: ProjectRow, target: DeploymentTarget): Promise<Secrets> {
+  const { rows, allow_local } = await deps.store.db.read((tx) => ({
+    rows: listVariables(tx, project.id, target),
+    allow_local: tx.sqlFirst('SELECT 1 AS one FROM users WHERE account_id = ? AND is_instance_owner = 1', project.account_id) !== undefined,
+  }))
+  const variables: Record<string, string> = {}
+  for (const row of rows) variables[row.key] = deps.sealer.unseal({ table: 'env_vars', column: 'sealed_value', row: row.id }, row.sealed_value)
+  const credentials = readCredentials(deps, project)
+  return {
+    variables,
+    mask: createMask([...Object.values(variables), ...(credentials ? [credentials.password] : [])]),
+    repository: (current, url) => (credentials && current.repo_url !== null && sameOrigin(current.repo_url, url) ? credentials : null),
+    allow_local,
+  }
+}
+
+function readCredentials(deps: YardDeps, project: ProjectRow): { username: string; password: string } | null {
+  if (!project.sealed_repo_credentials) return null
+  const text = deps.sealer.unseal({ table: 'projects', column: 'sealed_repo_credentials', row: project.id }, project.sealed_repo_credentials)
+  return JSON.parse(text) as { username: string; password: string }
+}
+
+function sameOrigin(a: string, b: string): boolean {
+  const [left, right] = [new URL(a), new URL(b)]
+  return left.protocol === right.protocol && left.host === right.host
+}
+
+/** The whole environment of an app but for PORT and HOST, which the runtime sets (contract.md, 12). */
+export function appVariables(own: Record<string, string>, facts: { url: string; deployment: DeploymentRow }): Record<string, string> {
+  return {
+    NODE_ENV: 'production',
+    ...own,
+    HOMEPORT_URL: facts.url,
+    HOMEPORT_DEPLOYMENT_ID: facts.deployment.id,
+    HOMEPORT_GIT_COMMIT_SHA: facts.deployment.commit_sha ?? '',
+    HOMEPORT_ENVIRONMENT: facts.deployment.target,
+  }
+}
+

@@ -1,0 +1,169 @@
+import { isoTime } from '../lib/clock.ts'
+import type { RuntimeName } from '../contract/deployments.ts'
+import { claimOldestQueued, resetSteps, swapStatus } from '../store/deployments.ts'
+import { findProject } from '../store/projects.ts'
+import type { DeploymentRow } from '../store/tables.ts'
+import type { Apps } from './apps.ts'
+import { createBuildLog, type DeploymentLog } from './build-log.ts'
+import { announce, describeFailure, endDeployment, type StopReason } from './job.ts'
+import { prune } from './reaper.ts'
+import { runDeployment } from './run.ts'
+import { readSecrets } from './variables.ts'
+import type { YardDeps } from './yard.ts'
+import type { StepName } from '../contract/deployments.ts'
+
+export interface Worker {
+  /** Something was queued, ended or came back: claim what may run now. */
+  ring(): void
+  /** Stops a deployment that is in progress here; resolves when nothing of it is left. False: it is not. */
+  stop(deploymentId: string, reason: StopReason): Promise<boolean>
+  /** Takes nothing more and parks what is running: it is begun again at the next start. */
+  close(): Promise<void>
+}
+
+interface Job {
+  controller: AbortController
+  done: Promise<void>
+}
+
+const engineRetry_ms = 2_000
+
+/** Claims the oldest queued deployment by compare-and-swap and runs it; as many at once as the limits allow. */
+export function createWorker(deps: YardDeps, apps: Apps, runtimes: readonly RuntimeName[]): Worker {
+  const jobs = new Map<string, Job>()
+  let closed = false
+  let claiming = false
+  let rungAgain = false
+  let retry: NodeJS.Timeout | undefined
+
+  const claim = async (): Promise<void> => {
+    const available = await availableRuntimes()
+    for (;;) {
+      if (closed) return
+      const now = deps.clock.now()
+      const row = await deps.store.db.write((tx) => {
+        const claimed = claimOldestQueued(
+          tx,
+          { overall: deps.settings().build_concurrency ?? Math.max(2, deps.cpus), perAccount: deps.concurrentBuilds, runtimes: available },
+          (candidate) => ({ started_at: isoTime(now), queued_ms: Math.max(0, now - Date.parse(candidate.created_at)), attempt: candidate.attempt + 1 }),
+        )
+        if (claimed && claimed.attempt > 1) resetSteps(tx, claimed.id)
+        return claimed
+      })
+      if (!row) return
+      announce(deps, row.project_id, row.id)
+      begin(row)
+    }
+  }
+
+  /** An engine that is away leaves its deployments queued; it is asked again while there are any. */
+  const availableRuntimes = async (): Promise<RuntimeName[]> => {
+    const queued = new Set(
+      (await deps.store.db.read((tx) => tx.sqlAll<{ runtime: RuntimeName }>("SELECT DISTINCT runtime FROM deployments WHERE status = 'queued'"))).map((row) => row.runtime),
+    )
+    const answers = await Promise.all(
+      runtimes.filter((name) => queued.has(name)).map(async (name) => ({ name, available: (await deps.runtime(name).probe()).available })),
+    )
+    clearTimeout(retry)
+    if (answers.some((answer) => !answer.available) && !closed) retry = setTimeout(ring, engineRetry_ms)
+    return answers.filter((answer) => answer.available).map((answer) => answer.name)
+  }
+
+  const ring = () => {
+    if (closed) return
+    if (claiming) {
+      rungAgain = true
+      return
+    }
+    claiming = true
+    void claim()
+      .catch((error: unknown) => {
+        deps.log.error('claim_failed', { error })
+        retry = setTimeout(ring, engineRetry_ms)
+      })
+      .finally(() => {
+        claiming = false
+        if (rungAgain) {
+          rungAgain = false
+          ring()
+        }
+      })
+  }
+
+  const begin = (row: DeploymentRow) => {
+    const controller = new AbortController()
+    const timer = setTimeout(() => controller.abort('timeout' satisfies StopReason), deps.settings().build_timeout_s * 1000)
+    const done = work(row, controller.signal).finally(() => {
+      clearTimeout(timer)
+      jobs.delete(row.id)
+      ring()
+    })
+    jobs.set(row.id, { controller, done })
+  }
+
+  const work = async (deployment: DeploymentRow, signal: AbortSignal): Promise<void> => {
+    let at: StepName = 'clone'
+    const plain = createBuildLog({ ...deps, logs: deps.store.logs, db: deps.store.db, stream: deployment.id })
+    const log: DeploymentLog = {
+      ...plain,
+      step: (name) => {
+        at = name
+        plain.step(name)
+      },
+    }
+    try {
+      const project = await deps.store.db.read((tx) => findProject(tx, deployment.project_id))
+      if (!project) throw new Error('The project was removed.')
+      if (deployment.attempt > 1) {
+        log.note('clone', 'Homeport was restarted: this deployment begins again.')
+        await deps.runtime(deployment.runtime).discard(deployment.id, null)
+      }
+      const secrets = await readSecrets(deps, project, deployment.target)
+      log.maskWith(secrets.mask)
+      await runDeployment({ deps, apps, deployment, project, secrets, log, signal })
+      await prune(deps, project.id).catch((error: unknown) => deps.log.warn('old_deployments_not_pruned', { project: project.id, error }))
+    } catch (error) {
+      await conclude(deployment, at, log, signal, error).catch((cause: unknown) => deps.log.error('deployment_not_concluded', { deployment: deployment.id, error: cause }))
+    }
+  }
+
+  const conclude = async (deployment: DeploymentRow, step: StepName, log: DeploymentLog, signal: AbortSignal, error: unknown): Promise<void> => {
+    const reason = signal.aborted ? (signal.reason as StopReason) : undefined
+    if (reason === 'parked') {
+      log.end('canceled')
+      await deps.store.db.write((tx) => swapStatus(tx, deployment.id, ['building', 'deploying'], 'queued', { attempt: deployment.attempt - 1, started_at: null }))
+    } else if (reason === 'canceled') {
+      log.note(step, 'Canceled.')
+      log.end('canceled')
+      await endDeployment(deps, deployment.id, 'canceled', null)
+    } else {
+      const seconds = deps.settings().build_timeout_s
+      const failure =
+        reason === 'timeout'
+          ? { code: 'timeout' as const, message: `The deployment took longer than ${seconds} s, in the step ${step}.`, hint: 'Make it quicker, or raise the setting build_timeout_s.' }
+          : (log.end('failed'), describeFailure(deps, error, deployment, step))
+      log.note(step, failure.message)
+      log.note(step, failure.hint)
+      log.end('failed')
+      await endDeployment(deps, deployment.id, 'failed', failure)
+    }
+    await deps.runtime(deployment.runtime).discard(deployment.id, null)
+  }
+
+  return {
+    ring,
+    async stop(deploymentId, reason) {
+      const job = jobs.get(deploymentId)
+      if (!job) return false
+      job.controller.abort(reason)
+      await job.done
+      return true
+    },
+    async close() {
+      closed = true
+      clearTimeout(retry)
+      for (const job of jobs.values()) job.controller.abort('parked' satisfies StopReason)
+      await Promise.allSettled([...jobs.values()].map((job) => job.done))
+    },
+  }
+}

@@ -1,0 +1,46 @@
+import type { RuntimeName } from '../contract/deployments.ts'
+import type { BuildPlan, BuildSettings } from '../contract/build-plan.ts'
+import type { Settings } from '../contract/instance.ts'
+import type { Edge } from '../edge/edge.ts'
+import type { Bus } from '../lib/bus.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import type { FetchOptions, Source } from '../source/source.ts'
+import type { Sealer } from '../store/sealed.ts'
+import type { Store } from '../store/open.ts'
+import type { Routes } from './routes.ts'
+
+/** What the yard is given by the composition root. */
+export interface YardOptions {
+  store: Store
+  edge: Edge
+  runtimes: Record<RuntimeName, Runtime>
+  /** What new deployments are built with. */
+  default_runtime: RuntimeName
+  fetchSource(options: FetchOptions): Promise<Source>
+  planBuild(options: { folder: string; settings: BuildSettings }): Promise<BuildPlan>
+  explainFailure(lines: string[], step: 'install' | 'build' | 'start'): { message: string; hint: string } | undefined
+  sealer: Sealer
+  bus: Bus
+  clock: Clock
+  log: Log
+  data_dir: string
+  settings(): Settings
+  /** Builds at once of an account, by its plan. */
+  concurrentBuilds(plan: string): number
+  /** Address of a name at the edge, and of a page of the dashboard; the one place that knows ports. */
+  urlOf(host: string): string
+  dashboardUrlOf(slug: string): string
+  cpus: number
+}
+
+/** What the yard's own parts share. */
+export interface YardDeps extends Omit<YardOptions, 'runtimes'> {
+  runtime(name: RuntimeName): Runtime
+  routes: Routes
+  /** The app of a project keeps ending: the fact is stored, the status follows. */
+  crashed(projectId: string, deploymentId: string): Promise<void>
+  /** Waits; false when the signal came first. */
+  pause(ms: number, signal: AbortSignal): Promise<boolean>
+}

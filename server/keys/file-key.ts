@@ -1,0 +1,36 @@
+import { randomBytes } from 'node:crypto'
+import { link, open, readFile, rm } from 'node:fs/promises'
+import type { MasterKey } from './keys.ts'
+
+/** A file of mode 0600 with 64 hexadecimal digits. It is made once, whole or not at all, and never changed. */
+export function createFileKey(path: string): MasterKey {
+  return {
+    kind: 'file_key',
+    async read() {
+      const found = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return undefined
+        throw error
+      })
+      if (found !== undefined) return parse(found, path)
+      const key = randomBytes(32)
+      const temporary = `${path}.${process.pid}`
+      const file = await open(temporary, 'wx', 0o600)
+      try {
+        await file.writeFile(`${key.toString('hex')}\n`)
+        await file.sync()
+      } finally {
+        await file.close()
+      }
+      // A link fails where the file exists by now, so two first starts end with one key.
+      await link(temporary, path).catch(() => {})
+      await rm(temporary)
+      return parse(await readFile(path, 'utf8'), path)
+    },
+  }
+}
+
+function parse(text: string, path: string): Uint8Array {
+  const digits = text.trim()
+  if (!/^[0-9a-f]{64}$/i.test(digits)) throw new Error(`${path} is no master key: it must hold 64 hexadecimal digits. Put the right file back; nothing was changed.`)
+  return Buffer.from(digits, 'hex')
+}

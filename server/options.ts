@@ -1,0 +1,93 @@
+import { existsSync } from 'node:fs'
+import { availableParallelism, homedir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+
+/** How an instance is run. The environment is read here and nowhere else in server/. */
+export interface PlatformOptions {
+  data_dir: string
+  host: string
+  /** 0 takes a free one. */
+  port: number
+  edge_port: number
+  /** Whether a taken port falls over to the next free one: only for a default that nobody asked for. */
+  port_may_move: boolean
+  edge_port_may_move: boolean
+  runtime: 'auto' | 'docker' | 'process'
+  /** The built dashboard, when there is one. */
+  dashboard_dir: string | null
+  master_key_file: string | null
+  /** Certificates that builds trust beside their own. */
+  ca_file: string | null
+  npmrc_file: string | null
+  docker_host: string | null
+  home: string
+  path: string
+  ssh_agent: string | null
+  cpus: number
+  /** Names that the API answers to beside the loopback ones, such as the machine's name on a network. */
+  names: readonly string[]
+}
+
+export interface PlatformFlags {
+  data?: string | undefined
+  host?: string | undefined
+  port?: string | undefined
+  'edge-port'?: string | undefined
+  runtime?: string | undefined
+}
+
+export const defaultPort = 4600
+export const defaultEdgePort = 4680
+
+/** A wrong flag or variable. The command line ends with 2. */
+export class UsageError extends Error {}
+
+/** Flags win over the environment, which wins over the defaults. Throws `UsageError`. */
+export function readOptions(flags: PlatformFlags = {}, env: NodeJS.ProcessEnv = process.env): PlatformOptions {
+  const port = flags.port ?? env.HOMEPORT_PORT
+  const edgePort = flags['edge-port'] ?? env.HOMEPORT_EDGE_PORT
+  const runtime = flags.runtime ?? env.HOMEPORT_RUNTIME ?? 'auto'
+  if (runtime !== 'auto' && runtime !== 'docker' && runtime !== 'process') throw new UsageError(`--runtime is auto, docker or process, not ${runtime}.`)
+  return {
+    data_dir: dataFolder(flags.data, env),
+    host: flags.host ?? env.HOMEPORT_HOST ?? '127.0.0.1',
+    port: portOf('--port', port, defaultPort),
+    edge_port: portOf('--edge-port', edgePort, defaultEdgePort),
+    port_may_move: port === undefined,
+    edge_port_may_move: edgePort === undefined,
+    runtime,
+    dashboard_dir: dashboardFolder(),
+    master_key_file: env.HOMEPORT_MASTER_KEY_FILE ?? null,
+    ca_file: [env.NODE_EXTRA_CA_CERTS, env.SSL_CERT_FILE].find((file) => file !== undefined && existsSync(file)) ?? null,
+    npmrc_file: env.HOMEPORT_NPMRC ?? null,
+    docker_host: env.DOCKER_HOST ?? null,
+    home: homedir(),
+    path: env.PATH ?? '',
+    ssh_agent: env.SSH_AUTH_SOCK ?? null,
+    cpus: availableParallelism(),
+    names: [],
+  }
+}
+
+/** Where an instance keeps everything, by flag, environment, or the custom of the system. */
+export function dataFolder(flag: string | undefined, env: NodeJS.ProcessEnv = process.env): string {
+  const chosen = flag ?? env.HOMEPORT_DATA
+  if (chosen !== undefined && chosen !== '') return resolve(chosen)
+  const home = homedir()
+  if (process.platform === 'darwin') return join(home, 'Library', 'Application Support', 'Homeport')
+  if (process.platform === 'win32') return join(env.LOCALAPPDATA ?? join(home, 'AppData', 'Local'), 'Homeport')
+  return join(env.XDG_DATA_HOME ?? join(home, '.local', 'share'), 'homeport')
+}
+
+function portOf(flag: string, text: string | undefined, fallback: number): number {
+  if (text === undefined) return fallback
+  const port = Number(text)
+  if (!/^\d{1,5}$/.test(text) || port > 65_535) throw new UsageError(`${flag} is a number from 0 to 65535, not ${text}.`)
+  return port
+}
+
+/** Beside the bundle (`out/renderer` next to `out/main`), or in the checkout when it runs from source. */
+function dashboardFolder(): string | null {
+  const here = dirname(import.meta.filename)
+  return [join(here, '../renderer'), join(here, '../out/renderer'), join(here, '../../out/renderer')].find((folder) => existsSync(join(folder, 'index.html'))) ?? null
+}

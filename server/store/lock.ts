@@ -1,0 +1,22 @@
+import Sqlite from 'better-sqlite3'
+import { closeSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+
+/**
+ * The lock of a data folder: an exclusive lock of the operating system on the file `instance.lock`, taken through SQLite
+ * because Node has none of its own. It goes with the process, however that ends, so it is never stale. The lock file
+ * holds no data, and the databases are not touched by who does not get it. undefined: somebody else has it.
+ */
+export function lockDataFolder(folder: string): { release(): void } | undefined {
+  const path = join(folder, 'instance.lock')
+  closeSync(openSync(path, 'a', 0o600))
+  const file = new Sqlite(path, { timeout: 0 })
+  try {
+    file.pragma('journal_mode = MEMORY')
+    file.exec('BEGIN EXCLUSIVE')
+    return { release: () => file.close() }
+  } catch {
+    file.close()
+    return undefined
+  }
+}
