@@ -1,0 +1,63 @@
+import { STATUS_CODES } from 'node:http'
+import type { Clock } from '../lib/clock.ts'
+
+/** What a request is to pages and static files, however it was read. */
+export interface Visit {
+  id: string
+  method: string
+  /** Path and query, as sent. */
+  target: string
+  host: string
+  /** The first header of this name (lower case). */
+  header(name: string): string | undefined
+  /** Whether the visitor sits at this machine. */
+  loopback: boolean
+}
+
+/** A part of an open file; whoever sends it closes it. */
+export interface FileSlice {
+  read(buffer: Buffer, position: number, length: number, done: (error: Error | null, count: number, bytes: Buffer) => void): void
+  close(): void
+  start: number
+  end: number
+}
+
+/** An answer that the edge gives by itself. */
+export interface Answer {
+  status: number
+  /** `Name: value\r\n` each, without length, date, connection and request id. */
+  lines: string
+  body: Buffer | FileSlice | null
+  /** Bytes of the body; -1 when the status has none. */
+  length: number
+}
+
+/** The head of an answer, on the wire but for `Connection` and the empty line. `date` is a line of its own. */
+export function answerHead(answer: Answer, id: string, date: string): string {
+  const length = answer.length < 0 ? '' : `Content-Length: ${answer.length}\r\n`
+  return `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? 'Unknown'}\r\n${answer.lines}${length}${date}X-Request-Id: ${id}\r\n`
+}
+
+/** `Date: ...\r\n`, written once a second. */
+export function createDateLine(clock: Clock): () => string {
+  let second = -1
+  let line = ''
+  return () => {
+    const now = Math.floor(clock.now() / 1000)
+    if (now !== second) {
+      second = now
+      line = `Date: ${new Date(now * 1000).toUTCString()}\r\n`
+    }
+    return line
+  }
+}
+
+/** `Name: value\r\n...` as the flat list that `writeHead` takes. */
+export function headerList(lines: string): string[] {
+  const list: string[] = []
+  for (const line of lines.split('\r\n')) {
+    const colon = line.indexOf(':')
+    if (colon > 0) list.push(line.slice(0, colon), line.slice(colon + 1).trim())
+  }
+  return list
+}

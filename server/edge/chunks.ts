@@ -1,0 +1,118 @@
+import { limits } from './limits.ts'
+import { isToken, isValue } from './characters.ts'
+
+const size_first = 0
+const size_digits = 1
+const extension = 2
+const size_lf = 3
+const data = 4
+const data_cr = 5
+const data_lf = 6
+const line_start = 7
+const name = 8
+const value = 9
+const line_lf = 10
+const last_lf = 11
+
+/** More is to come. */
+export const more = -1
+/** Not a chunked body. */
+export const broken = -2
+
+/** Reads a chunked body strictly, without copying it: where it ends is all that a proxy has to know. */
+export class ChunkScanner {
+  /** The trailer section, `name: value\r\n` each. */
+  trailers = ''
+  #state = size_first
+  #left = 0
+  #digits = 0
+  #overhead = 0
+  #line = ''
+
+  /** Returns the index after the last byte of the body, `more` or `broken`. `span` gets each stretch of data within the bytes. */
+  scan(bytes: Uint8Array, start: number, end: number, span: ((from: number, to: number) => void) | null): number {
+    let at = start
+    while (at < end) {
+      if (this.#state === data) {
+        const take = Math.min(this.#left, end - at)
+        if (span) span(at, at + take)
+        at += take
+        this.#left -= take
+        if (this.#left === 0) this.#state = data_cr
+        continue
+      }
+      const byte = bytes[at++] ?? 0
+      switch (this.#state) {
+        case size_first:
+        case size_digits: {
+          const digit = hex(byte)
+          if (digit >= 0) {
+            // 12 digits are 256 TB: a number that a double holds exactly.
+            if (++this.#digits > 12) return broken
+            this.#left = this.#left * 16 + digit
+            this.#state = size_digits
+          } else if (this.#state === size_first) return broken
+          else if (byte === 13) this.#state = size_lf
+          else if (byte === 59) this.#state = extension
+          else return broken
+          break
+        }
+        case extension:
+          if (++this.#overhead > limits.trailer_bytes) return broken
+          if (byte === 13) this.#state = size_lf
+          else if (!isValue[byte]) return broken
+          break
+        case size_lf:
+          if (byte !== 10) return broken
+          this.#digits = 0
+          this.#state = this.#left === 0 ? line_start : data
+          break
+        case data_cr:
+          if (byte !== 13) return broken
+          this.#state = data_lf
+          break
+        case data_lf:
+          if (byte !== 10) return broken
+          this.#state = size_first
+          break
+        case line_start:
+          if (byte === 13) this.#state = last_lf
+          else {
+            if (!isToken[byte]) return broken
+            this.#line = String.fromCharCode(byte)
+            this.#state = name
+          }
+          break
+        case name:
+          if (byte === 58) {
+            if (/^(?:content-length|transfer-encoding|host|connection|trailer|content-encoding|content-type|authorization|set-cookie)$/i.test(this.#line)) return broken
+            this.#state = value
+          } else if (!isToken[byte]) return broken
+          this.#line += String.fromCharCode(byte)
+          break
+        case value:
+          if (byte === 13) this.#state = line_lf
+          else {
+            if (!isValue[byte]) return broken
+            this.#line += String.fromCharCode(byte)
+          }
+          break
+        case line_lf:
+          if (byte !== 10) return broken
+          this.trailers += `${this.#line}\r\n`
+          this.#state = line_start
+          break
+        case last_lf:
+          return byte === 10 ? at : broken
+      }
+      if (this.#line.length + this.trailers.length > limits.trailer_bytes) return broken
+    }
+    return more
+  }
+}
+
+function hex(byte: number): number {
+  if (byte >= 48 && byte <= 57) return byte - 48
+  const letter = byte | 32
+  return letter >= 97 && letter <= 102 ? letter - 87 : -1
+}

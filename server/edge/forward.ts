@@ -1,0 +1,24 @@
+import { hostPort } from './router.ts'
+
+/** Headers that say who asked and how: ours alone. What a client sends under these names, however disguised, goes no further. */
+const ours = new Set(['forwarded', 'x-real-ip', 'x-request-id', 'x-client-ip', 'x-cluster-client-ip', 'true-client-ip', 'cf-connecting-ip', 'x-original-url', 'x-rewrite-url'])
+const hop = new Set(['connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'http2-settings', 'expect'])
+const framing = new Set(['content-length', 'transfer-encoding', 'host', 'connection', 'upgrade'])
+
+/** Whether a request header of this name (lower case) may be passed on. */
+export function passes(name: string): boolean {
+  if (hop.has(name) || ours.has(name) || name.startsWith('x-forwarded')) return false
+  if (!/[_.]/.test(name)) return true
+  // `X_Forwarded_For` and `content.length` become the real name in apps that read headers as variables.
+  const real = name.replace(/[_.]/g, '-')
+  return !framing.has(real) && !hop.has(real) && !ours.has(real) && !real.startsWith('x-forwarded')
+}
+
+/** The lines that we add, but for the request id: who asked, by which name, over what. */
+export function forwardedLines(peer: string, host: string): string {
+  const address = peer.startsWith('::ffff:') ? peer.slice(7) : peer
+  const node = address.includes(':') ? `"[${address}]"` : address
+  return `X-Forwarded-For: ${address}\r\nX-Forwarded-Proto: http\r\nX-Forwarded-Host: ${host}\r\nX-Forwarded-Port: ${hostPort(host)}\r\nForwarded: for=${node};host="${host}";proto=http\r\nX-Request-Id: `
+}
+
+export const isLoopback = (peer: string): boolean => peer === '::1' || peer.startsWith('127.') || peer.startsWith('::ffff:127.')

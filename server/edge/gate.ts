@@ -1,0 +1,84 @@
+import type { Log } from '../lib/log.ts'
+import type { Timed } from './sweep.ts'
+import type { Sweep } from './sweep.ts'
+import { limits } from './limits.ts'
+import type { Instance, Router } from './router.ts'
+
+/** What both paths share. */
+export interface Gate {
+  router: Router
+  sweep: Sweep
+  log: Log
+  newId(): string
+  /** `Date: ...\r\n` */
+  dateLine(): string
+  starting_ms: number
+  head_ms: number
+}
+
+const nothing = (): void => {}
+
+/**
+ * What serves a name now; while its app is starting the request waits for the route to change. `then` is called once, at
+ * once when nothing has to be waited for. Returns how to stop waiting.
+ */
+export function settle(gate: Gate, host: string, then: (instance: Instance | undefined) => void): () => void {
+  const found = gate.router.find(host)
+  if (!isStarting(found)) {
+    then(found)
+    return nothing
+  }
+  const until = gate.sweep.now + gate.starting_ms
+  let forget = nothing
+  const look = (): void => {
+    const instance = gate.router.find(host)
+    if (isStarting(instance) && gate.sweep.now < until) forget = gate.router.onceChanged(host, look)
+    else stop(), then(instance)
+  }
+  const timed: Timed = {
+    deadline: until,
+    expire() {
+      stop()
+      then(gate.router.find(host))
+    },
+  }
+  const stop = (): void => {
+    forget()
+    gate.sweep.delete(timed)
+  }
+  forget = gate.router.onceChanged(host, look)
+  gate.sweep.add(timed)
+  return stop
+}
+
+const isStarting = (instance: Instance | undefined): boolean => instance?.route.kind === 'page' && instance.route.page === 'starting'
+
+/** Watches that a request body keeps coming. Only the client's own slowness counts: not while the app holds it up. */
+export class BodyGuard implements Timed {
+  deadline: number
+  bytes = 0
+  /** The app does not take more now, or has begun to answer: then a pause is a conversation. */
+  excused = false
+  readonly #sweep: Sweep
+  readonly #tooSlow: () => void
+
+  constructor(sweep: Sweep, tooSlow: () => void) {
+    this.#sweep = sweep
+    this.#tooSlow = tooSlow
+    this.deadline = sweep.now + limits.body_window_ms
+    sweep.add(this)
+  }
+
+  expire(): void {
+    if (!this.excused && this.bytes < limits.body_window_bytes) {
+      this.stop()
+      return this.#tooSlow()
+    }
+    this.bytes = 0
+    this.deadline = this.#sweep.now + limits.body_window_ms
+  }
+
+  stop(): void {
+    this.#sweep.delete(this)
+  }
+}

@@ -1,0 +1,151 @@
+import { createServer, type Server } from 'node:http'
+import type { Socket } from 'node:net'
+import { systemClock, type Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import { answerHead, createDateLine } from './answer.ts'
+import type { Edge } from './edge.ts'
+import type { Gate } from './gate.ts'
+import { limits } from './limits.ts'
+import { serveOrdinary } from './ordinary.ts'
+import { refusalAnswer } from './pages.ts'
+import { createRequestIds } from './request-id.ts'
+import { createRouter, hostName } from './router.ts'
+import { createSweep } from './sweep.ts'
+import { serveTunnels, wantsWebSocket } from './tunnel.ts'
+
+export type { Edge, Route } from './edge.ts'
+
+export interface EdgeOptions {
+  log: Log
+  clock?: Clock
+  /** The plain path for plain requests; without it all go by Node's own parser. Only speed differs. Default true. */
+  fast_path?: boolean
+  connect_timeout_ms?: number
+  /** Until the head of an app's answer; then 504. */
+  upstream_timeout_ms?: number
+  /** How long a request waits for an app that is starting. */
+  starting_ms?: number
+  head_timeout_ms?: number
+}
+
+export function createEdge(options: EdgeOptions): Edge {
+  const clock = options.clock ?? systemClock
+  const sweep = createSweep(clock, limits.sweep_ms)
+  const router = createRouter(clock, sweep, {
+    connect_ms: options.connect_timeout_ms ?? limits.connect_ms,
+    answer_ms: options.upstream_timeout_ms ?? limits.answer_ms,
+  })
+  const gate: Gate = {
+    router,
+    sweep,
+    log: options.log,
+    newId: createRequestIds(clock),
+    dateLine: createDateLine(clock),
+    starting_ms: options.starting_ms ?? limits.starting_ms,
+    head_ms: options.head_timeout_ms ?? limits.head_ms,
+  }
+  const sockets = new Set<Socket>()
+  const server = createListener(gate, sockets)
+
+  return {
+    async listen({ host, port }) {
+      const got = await listenFrom(server, host, port)
+      return { port: got, fell_back: port !== 0 && got !== port }
+    },
+    setRoute: (host, route, { drain_ms = limits.drain_ms } = {}) => router.set(known(host), route, drain_ms),
+    removeRoute: (host, { drain_ms = limits.drain_ms } = {}) => router.remove(known(host), drain_ms),
+    route: (host) => router.find(known(host))?.route,
+    takeLastRequests: () => router.takeLastRequests(),
+    async close({ grace_ms = 0 } = {}) {
+      const closed = new Promise<void>((resolve) => (server.listening ? server.close(() => resolve()) : resolve()))
+      server.closeIdleConnections()
+      const timer = setTimeout(() => {
+        for (const socket of sockets) socket.destroy()
+      }, grace_ms)
+      await closed
+      clearTimeout(timer)
+      for (const socket of sockets) socket.destroy()
+      router.cut()
+      sweep.stop()
+    },
+  }
+}
+
+/** The name as the table has it; what is no name at all stays as it is and is never found. */
+const known = (host: string): string => hostName(host) ?? host
+
+function createListener(gate: Gate, sockets: Set<Socket>): Server {
+  const server = createServer({
+    maxHeaderSize: limits.head_bytes,
+    // Without Host Node would answer by itself, without a page; we count the Host headers ourselves.
+    requireHostHeader: false,
+    headersTimeout: gate.head_ms,
+    // A body may take hours; that it keeps coming is watched by BodyGuard.
+    requestTimeout: 0,
+    keepAliveTimeout: limits.client_idle_ms,
+    connectionsCheckingInterval: Math.min(1000, gate.head_ms / 2),
+    noDelay: true,
+    insecureHTTPParser: false,
+    shouldUpgradeCallback: wantsWebSocket,
+  })
+  // Node would silently drop headers over its count, and yet frame by them: take them all, refuse by our own count.
+  server.maxHeadersCount = 0
+  server.maxConnections = limits.connections
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+  })
+  serveOrdinary(gate, server)
+  serveTunnels(gate, server)
+  server.on('connect', (_request, socket) => refuse(gate, socket as Socket, 405, 'CONNECT is not taken here.', ''))
+  server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => {
+    const [status, sentence] = parserRefusals[error.code ?? ''] ?? [400, 'This is not a well-formed HTTP/1.1 request.']
+    refuse(gate, socket as Socket, status, sentence, error.rawPacket?.toString('latin1', 0, 4096) ?? '')
+  })
+  return server
+}
+
+const parserRefusals: Record<string, [number, string]> = {
+  HPE_HEADER_OVERFLOW: [431, `The headers of a request may have ${limits.head_bytes} bytes in all.`],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time.'],
+}
+
+/** Answers what is no request, and hangs up. `text` is what came, to learn which form of answer is wanted. */
+function refuse(gate: Gate, socket: Socket, status: number, sentence: string, text: string): void {
+  // Another answer may be on its way on this connection: nothing must be written into it.
+  if (!socket.writable || socket.bytesWritten > 0) return void socket.destroy()
+  const id = gate.newId()
+  const accept = /^accept:(.*)$/im.exec(text)?.[1]
+  const answer = refusalAnswer(status, sentence, { id, header: (name) => (name === 'accept' ? accept : undefined) })
+  const head = `${answerHead(answer, id, gate.dateLine())}Connection: close\r\n\r\n`
+  socket.end(Buffer.concat([Buffer.from(head, 'latin1'), Buffer.isBuffer(answer.body) ? answer.body : Buffer.alloc(0)]))
+  const timer = setTimeout(() => socket.destroy(), limits.linger_ms)
+  socket.once('close', () => clearTimeout(timer))
+}
+
+/** The port that is asked for, else the next free one of the following twenty, else any. */
+async function listenFrom(server: Server, host: string, port: number): Promise<number> {
+  for (let wanted = port; ; wanted = port === 0 || wanted - port >= 20 || wanted >= 65_535 ? 0 : wanted + 1) {
+    const got = await tryListen(server, host, wanted)
+    if (got !== undefined) return got
+    if (wanted === 0) throw new Error(`The edge found no free port on ${host}.`)
+  }
+}
+
+function tryListen(server: Server, host: string, port: number): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const failed = (error: NodeJS.ErrnoException): void => {
+      server.off('listening', opened)
+      if (error.code === 'EADDRINUSE' || error.code === 'EACCES') resolve(undefined)
+      else reject(error)
+    }
+    const opened = (): void => {
+      server.off('error', failed)
+      const address = server.address()
+      resolve(typeof address === 'object' && address ? address.port : port)
+    }
+    server.once('error', failed)
+    server.once('listening', opened)
+    server.listen({ host, port, backlog: 1024 })
+  })
+}

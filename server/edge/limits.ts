@@ -1,0 +1,52 @@
+/** Every number of the edge, once. Times in milliseconds, sizes in bytes. */
+export const limits = {
+  head_bytes: 16 * 1024,
+  header_count: 100,
+  /** From the first byte of a request to the end of its head. */
+  head_ms: 10_000,
+  /** How long a client may keep a connection open without asking for anything. */
+  client_idle_ms: 60_000,
+  /** A request body has to bring at least `body_window_bytes` in each window, unless the app itself is what is slow. */
+  body_window_ms: 30_000,
+  body_window_bytes: 30 * 1024,
+  /** What a client may send ahead (pipelined) before we stop reading from it. */
+  ahead_bytes: 64 * 1024,
+  /** A client that has sent FIN and gets no byte for so long is taken for gone. */
+  half_closed_ms: 1_000,
+  /** After a refusal: how long we go on reading, so that the client sees our answer and not a reset. */
+  linger_ms: 2_000,
+  connections: 16_384,
+
+  /** Connecting to an app, retries included: an app that restarts is back within it. */
+  connect_ms: 5_000,
+  connect_retry_ms: 50,
+  connect_retry_max_ms: 400,
+  /** Without an answer's head for so long: 504. */
+  answer_ms: 30_000,
+  /** Shorter than the 5 s after which Node's own server closes an idle connection. */
+  upstream_idle_ms: 4_000,
+  /** A request that must not be sent twice takes only a connection that was used this recently. */
+  upstream_fresh_ms: 1_000,
+  upstream_idle_count: 256,
+  upstream_head_bytes: 64 * 1024,
+  trailer_bytes: 8 * 1024,
+  /** How long a client's `Expect: 100-continue` waits for the app's word before we give ours. */
+  continue_ms: 1_000,
+  /** How long a request waits on an app that is just starting. */
+  starting_ms: 30_000,
+  drain_ms: 10_000,
+  /** A tunnel of which one end is closed. */
+  tunnel_half_closed_ms: 30_000,
+
+  small_read_bytes: 16 * 1024,
+  large_read_bytes: 256 * 1024,
+
+  sweep_ms: 250,
+
+  hot_file_bytes: 256 * 1024,
+  hot_total_bytes: 64 * 1024 * 1024,
+  /** Above this a file is sent as it is: compressing it would cost more than the line saves. */
+  compress_max_bytes: 8 * 1024 * 1024,
+  compress_min_bytes: 512,
+  ranges: 16,
+} as const

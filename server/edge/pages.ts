@@ -1,0 +1,134 @@
+import type { Answer, Visit } from './answer.ts'
+import type { Route } from './edge.ts'
+import type { Failure } from './upstream.ts'
+
+/** Every page that the edge may show of its own. */
+export type PageName = Extract<Route, { kind: 'page' }>['page'] | 'unknown_host' | 'bad_gateway' | 'gateway_timeout' | 'not_found'
+
+interface Page {
+  status: number
+  title: string
+  /** `NAME` stands for the project. */
+  text: string
+  retry_after_s?: number
+  /** The page asks again by itself. */
+  refresh_s?: number
+}
+
+const pages: Record<PageName, Page> = {
+  unknown_host: { status: 404, title: 'Nothing lives here', text: 'No project has this name. Check the spelling, or look in the dashboard for the address of your project.' },
+  not_deployed: { status: 404, title: 'Not deployed yet', text: 'NAME exists, but nothing has been deployed. Deploy it once and it will answer here.' },
+  building: { status: 503, title: 'Building', text: 'The first version of NAME is being built. This page opens it as soon as it is ready.', retry_after_s: 5, refresh_s: 2 },
+  starting: { status: 503, title: 'Starting', text: 'NAME is starting and takes longer than usual. This page tries again by itself.', retry_after_s: 5, refresh_s: 2 },
+  stopped: { status: 503, title: 'Stopped', text: 'NAME was stopped. Deploy it again to bring it back.', retry_after_s: 60 },
+  crashed: { status: 502, title: 'The app keeps crashing', text: 'NAME exits again and again right after it starts. Its runtime log says why.', retry_after_s: 30 },
+  failed: { status: 404, title: 'The deployment failed', text: 'The last deployment of NAME failed and no earlier version is there to answer. Its build log says why.' },
+  bad_gateway: { status: 502, title: 'The app did not answer', text: 'NAME refused the connection, closed it, or sent something that is not HTTP. Its runtime log may say why.', retry_after_s: 5 },
+  gateway_timeout: { status: 504, title: 'The app took too long', text: 'NAME did not begin to answer in time. Try again, or look into its runtime log.', retry_after_s: 5 },
+  not_found: { status: 404, title: 'Page not found', text: 'NAME has no page at this address.' },
+}
+
+/** Codes of the JSON form; what a client may branch on. */
+const codes: Partial<Record<PageName, string>> = { not_found: 'page_not_found' }
+
+export const failurePage = (failure: Failure): PageName => (failure === 'timeout' ? 'gateway_timeout' : 'bad_gateway')
+
+/** A page about a name, in the form that the client prefers. */
+export function pageAnswer(name: PageName, visit: Visit, owner: Route | undefined): Answer {
+  const page = pages[name]
+  const link = owner && visit.loopback && /^https?:\/\//.test(owner.dashboard_url) ? owner.dashboard_url : undefined
+  const text = page.text.replaceAll('NAME', owner ? owner.project_name : 'The app')
+  return render(visit, { ...page, code: codes[name] ?? name, text, link })
+}
+
+/** What the edge says to a request that it will not pass on. */
+export function refusalAnswer(status: number, sentence: string, visit: Pick<Visit, 'id' | 'header'>): Answer {
+  return render(visit, { status, title: titles[status] ?? 'Bad request', code: refusalCodes[status] ?? 'bad_request', text: sentence, link: undefined })
+}
+
+const titles: Record<number, string> = {
+  405: 'Method not allowed',
+  408: 'Too slow',
+  413: 'Too large',
+  414: 'Address too long',
+  417: 'Expectation failed',
+  431: 'Headers too large',
+  500: 'Something went wrong',
+  503: 'Busy',
+}
+const refusalCodes: Record<number, string> = {
+  405: 'method_not_allowed',
+  408: 'request_timeout',
+  413: 'payload_too_large',
+  414: 'uri_too_long',
+  417: 'expectation_failed',
+  431: 'headers_too_large',
+  500: 'internal_error',
+}
+
+interface Content extends Page {
+  code: string
+  link: string | undefined
+}
+
+function render(visit: Pick<Visit, 'id' | 'header'>, content: Content): Answer {
+  const json = prefersJson(visit.header('accept'))
+  const text = json
+    ? `${JSON.stringify({ error: { code: content.code, message: `${content.title}. ${content.text}`, request_id: visit.id } })}\n`
+    : html(content, visit.id)
+  const body = Buffer.from(text)
+  const type = json ? 'application/json; charset=utf-8' : 'text/html; charset=utf-8'
+  const retry = content.retry_after_s === undefined ? '' : `Retry-After: ${content.retry_after_s}\r\n`
+  const policy = json ? '' : `Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\r\n`
+  const lines = `Content-Type: ${type}\r\nCache-Control: no-store\r\nVary: Accept\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n${policy}${retry}`
+  return { status: content.status, lines, body, length: body.length }
+}
+
+/** JSON for who names it and not HTML; a browser, and `curl` with its wildcard, get the page. */
+const prefersJson = (accept: string | undefined): boolean => accept !== undefined && /[/+]json\b/i.test(accept) && !/text\/html/i.test(accept)
+
+const escape = (text: string): string => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
+
+function html(content: Content, id: string): string {
+  const refresh = content.refresh_s === undefined ? '' : `<meta http-equiv="refresh" content="${content.refresh_s}">`
+  const link = content.link === undefined ? '' : `<a href="${escape(content.link)}">Open in the dashboard</a>`
+  const pulse = content.refresh_s === undefined ? '' : '<div class="bar" role="progressbar" aria-label="Working"><i></i></div>'
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+${refresh}
+<title>${escape(content.title)}</title>
+<style>
+:root{--ground:#f7f6f3;--card:#fff;--ink:#1d1c1a;--soft:#66625a;--line:#e4e1da;--mark:#1f6feb}
+@media (prefers-color-scheme:dark){:root{--ground:#131416;--card:#1b1d20;--ink:#f0efec;--soft:#a3a19b;--line:#2c2f34;--mark:#79b0ff}}
+*{box-sizing:border-box}
+body{margin:0;min-height:100vh;display:grid;place-items:center;padding:24px;background:var(--ground);color:var(--ink);font:16px/1.6 ui-sans-serif,system-ui,-apple-system,"Segoe UI",sans-serif}
+main{width:100%;max-width:480px;padding:40px;background:var(--card);border:1px solid var(--line);border-radius:16px}
+p{margin:0 0 20px;color:var(--soft);overflow-wrap:anywhere}
+h1{margin:0 0 8px;font-size:24px;line-height:1.25;letter-spacing:-.01em}
+.status{margin:0 0 20px;font-size:13px;font-weight:600;letter-spacing:.08em;color:var(--mark)}
+a{display:inline-block;margin-bottom:20px;color:var(--mark);font-weight:600;text-underline-offset:3px}
+code{font:12px/1.5 ui-monospace,SFMono-Regular,Menlo,monospace}
+small{display:block;padding-top:16px;border-top:1px solid var(--line);color:var(--soft)}
+.bar{height:3px;margin:0 0 24px;border-radius:3px;background:var(--line);overflow:hidden}
+.bar i{display:block;width:40%;height:100%;border-radius:3px;background:var(--mark);animation:go 1.4s ease-in-out infinite}
+@keyframes go{from{transform:translateX(-100%)}to{transform:translateX(250%)}}
+@media (prefers-reduced-motion:reduce){.bar i{animation:none;width:100%;opacity:.5}}
+</style>
+</head>
+<body>
+<main>
+<div class="status">${content.status}</div>
+<h1>${escape(content.title)}</h1>
+<p>${escape(content.text)}</p>
+${pulse}${link}
+<small>Request <code>${id}</code></small>
+</main>
+</body>
+</html>
+`
+}

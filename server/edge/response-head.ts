@@ -1,0 +1,116 @@
+import { isToken, isValue, spells } from './characters.ts'
+import { limits } from './limits.ts'
+
+/** An app's answer, as far as a proxy has to understand it. */
+export interface ResponseHead {
+  status: number
+  reason: string
+  /** The headers to pass on, `name: value\r\n` each; what belongs to one hop alone is gone. `Content-Length` is among them (but for 204), `Transfer-Encoding` is not. */
+  lines: string
+  /** Bytes of the body; -1 when chunked or until the connection closes. */
+  length: number
+  chunked: boolean
+  /** Whether the app will take another request on this connection. */
+  keep: boolean
+  /** How long the app says it keeps an idle connection, in ms; 0 if it does not say. */
+  keep_ms: number
+  upgrade: string
+  /** Where in the bytes that were read the body begins. */
+  body_start: number
+}
+
+const hops = ['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade', 'te', 'content-length', 'x-request-id'] as const
+type Hop = (typeof hops)[number]
+
+const hopsOfLength: readonly (readonly Hop[] | undefined)[] = Array.from({ length: 18 }, (_, length) => hops.filter((hop) => hop.length === length))
+
+/**
+ * Reads an answer's head strictly. `undefined`: there is more to come; `'garbage'`: this is no HTTP/1 answer that could
+ * be passed on without a doubt about where it ends.
+ */
+export function readResponseHead(bytes: Buffer, start: number, end: number): ResponseHead | 'garbage' | undefined {
+  // `HTTP/1.x NNN reason`
+  if (end - start < 13) return undefined
+  if (bytes[start] !== 72 || bytes.toString('latin1', start, start + 7) !== 'HTTP/1.') return 'garbage'
+  const minor = (bytes[start + 7] ?? 0) - 48
+  const status = Number(bytes.toString('latin1', start + 9, start + 12))
+  if ((minor !== 0 && minor !== 1) || bytes[start + 8] !== 32 || !(status >= 100 && status <= 999)) return 'garbage'
+  let at = start + 12
+  while (at < end && isValue[bytes[at] ?? 0]) at++
+  if (at >= end) return tooLong(start, end)
+  const reason = bytes.toString('latin1', start + 13, at)
+  if (bytes[at] !== 13 || (at > start + 12 && bytes[start + 12] !== 32)) return 'garbage'
+  if (++at >= end) return undefined
+  if (bytes[at++] !== 10) return 'garbage'
+
+  const head: ResponseHead = { status, reason, lines: '', length: -1, chunked: false, keep: minor === 1, keep_ms: 0, upgrade: '', body_start: 0 }
+  let named = ''
+  let kept = at
+  for (;;) {
+    if (at >= end) return tooLong(start, end)
+    if (bytes[at] === 13) {
+      if (at + 1 >= end) return undefined
+      if (bytes[at + 1] !== 10) return 'garbage'
+      break
+    }
+    const nameStart = at
+    while (at < end && isToken[bytes[at] ?? 0]) at++
+    if (at >= end) return tooLong(start, end)
+    if (bytes[at] !== 58 || at === nameStart) return 'garbage'
+    const nameLength = at - nameStart
+    let valueStart = ++at
+    while (at < end && isValue[bytes[at] ?? 0]) at++
+    if (at + 1 >= end) return tooLong(start, end)
+    if (bytes[at] !== 13 || bytes[at + 1] !== 10) return 'garbage'
+    const hop = hopOf(bytes, nameStart, nameLength)
+    at += 2
+    if (hop === undefined) continue
+    while (bytes[valueStart] === 32 || bytes[valueStart] === 9) valueStart++
+    const value = bytes.toString('latin1', valueStart, at - 2).trim()
+    if (hop === 'content-length') {
+      if (head.length !== -1 || !/^\d{1,15}$/.test(value)) return 'garbage'
+      head.length = Number(value)
+      if (status !== 204) continue
+    }
+    if (nameStart > kept) head.lines += bytes.toString('latin1', kept, nameStart)
+    kept = at
+    if (hop === 'transfer-encoding') {
+      if (head.chunked || value.toLowerCase() !== 'chunked') return 'garbage'
+      head.chunked = true
+    } else if (hop === 'connection') {
+      const wish = value.toLowerCase()
+      if (wish === 'close') head.keep = false
+      else if (wish !== 'keep-alive') named += `${wish},`
+    } else if (hop === 'keep-alive') {
+      const seconds = /timeout=(\d{1,5})/.exec(value)
+      if (seconds) head.keep_ms = Number(seconds[1]) * 1000
+    } else if (hop === 'upgrade') head.upgrade = value
+  }
+  if (at > kept) head.lines += bytes.toString('latin1', kept, at)
+  if (head.chunked && (head.length !== -1 || minor === 0)) return 'garbage'
+  if (named !== '') dropNamed(head, named)
+  head.body_start = at + 2
+  return head
+}
+
+const tooLong = (start: number, end: number): 'garbage' | undefined => (end - start > limits.upstream_head_bytes ? 'garbage' : undefined)
+
+function hopOf(bytes: Buffer, start: number, length: number): Hop | undefined {
+  const candidates = hopsOfLength[length]
+  if (candidates === undefined) return undefined
+  for (const hop of candidates) if (spells(bytes, start, hop)) return hop
+  return undefined
+}
+
+/** Takes out the headers that `Connection` names as its own. */
+function dropNamed(head: ResponseHead, named: string): void {
+  const names = new Set(named.split(',').map((name) => name.trim()))
+  if (names.has('close')) head.keep = false
+  // The length frames the body: an app that calls it a header of the hop does not get it removed.
+  names.delete('content-length')
+  head.lines = head.lines
+    .split('\r\n')
+    .filter((line) => line !== '' && !names.has(line.slice(0, line.indexOf(':')).toLowerCase()))
+    .map((line) => `${line}\r\n`)
+    .join('')
+}

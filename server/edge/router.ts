@@ -1,0 +1,149 @@
+import type { Clock } from '../lib/clock.ts'
+import type { Route } from './edge.ts'
+import { limits } from './limits.ts'
+import { createStaticSite, type StaticSite } from './static.ts'
+import type { Sweep } from './sweep.ts'
+import { createUpstream, type Upstream, type UpstreamOptions } from './upstream.ts'
+
+/** A route while it stands, with all that is under way on it. Never shared between routes, nor reused after. */
+export interface Instance {
+  readonly route: Route
+  readonly upstream: Upstream | null
+  readonly site: StaticSite | null
+  /** Counts a request in; each is counted out once with `leave`. */
+  enter(cut: () => void): void
+  leave(cut: () => void): void
+}
+
+interface Standing extends Instance {
+  retire(drain_ms: number): Promise<void>
+  last_request_at: number
+}
+
+export interface Router {
+  find(host: string): Instance | undefined
+  /** Calls once, when the name gets another route (or loses its own). Returns how to take that back. */
+  onceChanged(host: string, call: () => void): () => void
+  set(host: string, route: Route, drain_ms: number): Promise<void>
+  remove(host: string, drain_ms: number): Promise<void>
+  takeLastRequests(): Map<string, number>
+  cut(): void
+}
+
+export function createRouter(clock: Clock, sweep: Sweep, options: UpstreamOptions): Router {
+  const standing = new Map<string, Standing>()
+  const draining = new Set<Standing>()
+  const waiting = new Map<string, Set<() => void>>()
+  const seen = new Map<string, number>()
+
+  return {
+    find: (host) => standing.get(host),
+    onceChanged(host, call) {
+      const calls = waiting.get(host) ?? new Set()
+      waiting.set(host, calls.add(call))
+      return () => {
+        calls.delete(call)
+        if (calls.size === 0 && waiting.get(host) === calls) waiting.delete(host)
+      }
+    },
+    set(host, route, drain_ms) {
+      const old = standing.get(host)
+      standing.set(host, createInstance(route, clock, sweep, options))
+      return replaced(host, old, drain_ms)
+    },
+    remove(host, drain_ms) {
+      const old = standing.get(host)
+      standing.delete(host)
+      return replaced(host, old, drain_ms)
+    },
+    takeLastRequests() {
+      for (const instance of [...standing.values(), ...draining]) collect(instance)
+      const taken = new Map(seen)
+      seen.clear()
+      return taken
+    },
+    cut() {
+      for (const instance of [...standing.values(), ...draining]) void instance.retire(0)
+      standing.clear()
+    },
+  }
+
+  function collect(instance: Standing): void {
+    if (instance.last_request_at === 0) return
+    const id = instance.route.project_id
+    seen.set(id, Math.max(seen.get(id) ?? 0, instance.last_request_at))
+    instance.last_request_at = 0
+  }
+
+  async function replaced(host: string, old: Standing | undefined, drain_ms: number): Promise<void> {
+    const calls = waiting.get(host)
+    waiting.delete(host)
+    for (const call of calls ?? []) call()
+    if (old === undefined) return
+    draining.add(old)
+    await old.retire(drain_ms)
+    draining.delete(old)
+    collect(old)
+  }
+}
+
+function createInstance(route: Route, clock: Clock, sweep: Sweep, options: UpstreamOptions): Standing {
+  const upstream = route.kind === 'upstream' ? createUpstream(route, sweep, options) : null
+  const site = route.kind === 'static' ? createStaticSite(route) : null
+  const under_way = new Set<() => void>()
+  let emptied: (() => void) | undefined
+
+  const instance: Standing = {
+    route,
+    upstream,
+    site,
+    last_request_at: 0,
+    enter(cut) {
+      under_way.add(cut)
+      instance.last_request_at = clock.now()
+    },
+    leave(cut) {
+      under_way.delete(cut)
+      // A stream or a WebSocket counts as a request until its end.
+      instance.last_request_at = clock.now()
+      if (under_way.size === 0) emptied?.()
+    },
+    async retire(drain_ms) {
+      upstream?.retire()
+      if (under_way.size > 0 && drain_ms > 0) {
+        const drained = Promise.withResolvers<void>()
+        const timer = setTimeout(drained.resolve, drain_ms)
+        emptied = drained.resolve
+        await drained.promise
+        clearTimeout(timer)
+      }
+      for (const cut of [...under_way]) cut()
+      upstream?.destroy()
+      site?.close()
+    },
+  }
+  return instance
+}
+
+const memo = new Map<string, string>()
+
+/**
+ * The name in a Host header: lower case, without port and one trailing dot. `undefined` when it is no host at all (user
+ * info, spaces, signs).
+ */
+export function hostName(raw: string): string | undefined {
+  const known = memo.get(raw)
+  if (known !== undefined) return known
+  const match = /^(\[[0-9a-f:.]{2,45}\]|[a-z0-9_](?:[a-z0-9_.-]{0,252})?)(?::\d{1,5})?$/i.exec(raw)
+  if (!match?.[1]) return undefined
+  const name = match[1].toLowerCase().replace(/\.$/, '')
+  if (name.includes('..')) return undefined
+  if (memo.size > 4096) memo.clear()
+  memo.set(raw, name)
+  return name
+}
+
+/** The port that a Host header names. */
+export const hostPort = (raw: string): string => /:(\d{1,5})$/.exec(raw)?.[1] ?? '80'
+
+export const defaultDrain = limits.drain_ms

@@ -1,0 +1,40 @@
+import type { Clock } from '../lib/clock.ts'
+
+/** What has a deadline: a field that its owner sets as often as it likes, at no cost. 0 is none. */
+export interface Timed {
+  deadline: number
+  expire(): void
+}
+
+export interface Sweep {
+  /** Coarse monotonic milliseconds, as of the last tick. */
+  now: number
+  add(timed: Timed): void
+  delete(timed: Timed): void
+  stop(): void
+}
+
+/** One coarse timer for all connections. A timer of its own for each request would cost more than reading its head. */
+export function createSweep(clock: Clock, every_ms: number): Sweep {
+  const all = new Set<Timed>()
+  const timer = setInterval(() => {
+    sweep.now = clock.monotonic()
+    for (const timed of all) {
+      if (timed.deadline !== 0 && timed.deadline <= sweep.now) {
+        timed.deadline = 0
+        timed.expire()
+      }
+    }
+  }, every_ms)
+  timer.unref()
+  const sweep: Sweep = {
+    now: clock.monotonic(),
+    add: (timed) => void all.add(timed),
+    delete: (timed) => void all.delete(timed),
+    stop() {
+      clearInterval(timer)
+      all.clear()
+    },
+  }
+  return sweep
+}

@@ -1,0 +1,423 @@
+import { connect, type Socket } from 'node:net'
+import { broken, ChunkScanner, more } from './chunks.ts'
+import { limits } from './limits.ts'
+import { readResponseHead, type ResponseHead } from './response-head.ts'
+import type { Sweep, Timed } from './sweep.ts'
+
+/** What went wrong between us and the app. `cut`: its answer had begun. */
+export type Failure = 'refused' | 'closed' | 'garbage' | 'timeout' | 'cut'
+
+/** Who asked, and takes the answer. */
+export interface Sink {
+  /** Whether a chunked body is wanted as it came, framing and all. */
+  readonly raw: boolean
+  /** The request's head is on its way: the rest of its body may follow by `exchange.write`. */
+  ready(): void
+  /** The app takes more of the body again. */
+  drained(): void
+  /** An interim answer: 100. */
+  proceed(): void
+  head(head: ResponseHead): void
+  /**
+   * A part of the body, in memory that is used again: true when the bytes are done with, false when they are still
+   * needed; nothing more comes then until `exchange.resume()`.
+   */
+  data(bytes: Buffer, start: number, end: number): boolean
+  end(trailers: string): void
+  fail(failure: Failure): void
+}
+
+export interface UpstreamOptions {
+  connect_ms: number
+  answer_ms: number
+}
+
+/** The connections to one instance of an app; never shared between instances. */
+export interface Upstream {
+  /** A request to be; `exchange.start()` sends it. */
+  ask(sink: Sink, request: UpstreamRequest): Exchange
+  /** Closes what is idle and keeps nothing from now on. */
+  retire(): void
+  /** Cuts what is still under way. */
+  destroy(): void
+}
+
+export interface UpstreamRequest {
+  /** Request line and headers with the empty line, in latin1. */
+  head: string
+  /** As much of the body as came with the head. */
+  body: Buffer | null
+  /** Whether that is all of it. */
+  complete: boolean
+  /** Whether it may be sent a second time: idempotent and without a body. */
+  repeatable: boolean
+  /** Whether the answer has no body (HEAD). */
+  bodiless: boolean
+  upgrade: boolean
+}
+
+export function createUpstream(address: { host: string; port: number }, sweep: Sweep, options: UpstreamOptions): Upstream {
+  const idle: Connection[] = []
+  const all = new Set<Connection>()
+  let retired = false
+
+  const upstream: Owner = {
+    address,
+    sweep,
+    options,
+    all,
+    ask: (sink, request) => new Exchange(upstream, sink, request),
+    dispatch(exchange, reuse) {
+      const oldest = sweep.now - (exchange.request.repeatable ? limits.upstream_idle_ms : limits.upstream_fresh_ms)
+      let connection: Connection | undefined
+      while (reuse && (connection = idle.pop()) !== undefined) {
+        if (connection.fit(oldest)) return connection.carry(exchange)
+        connection.socket.destroy()
+      }
+      open(exchange, sweep.now + options.connect_ms, limits.connect_retry_ms)
+    },
+    keep(connection) {
+      if (retired || idle.length >= limits.upstream_idle_count) connection.socket.destroy()
+      else idle.push(connection)
+    },
+    gone(connection) {
+      all.delete(connection)
+      sweep.delete(connection)
+      const at = idle.indexOf(connection)
+      if (at >= 0) idle.splice(at, 1)
+    },
+    retire() {
+      retired = true
+      for (const connection of idle.splice(0)) connection.socket.destroy()
+    },
+    destroy() {
+      upstream.retire()
+      for (const connection of all) connection.socket.destroy()
+    },
+  }
+  return upstream
+
+  function open(exchange: Exchange, until: number, wait_ms: number): void {
+    const connection = new Connection(upstream)
+    connection.exchange = exchange
+    exchange.connection = connection
+    connection.deadline = until
+    connection.refused = () => {
+      if (exchange.connection !== connection) return
+      exchange.connection = null
+      // An app that restarts refuses for a moment: nothing was sent, so trying again is safe for any request.
+      if (sweep.now + wait_ms >= until || retired) return exchange.fail('refused')
+      exchange.timer = setTimeout(() => open(exchange, until, Math.min(wait_ms * 2, limits.connect_retry_max_ms)), wait_ms)
+    }
+  }
+}
+
+interface Owner extends Upstream {
+  address: { host: string; port: number }
+  sweep: Sweep
+  options: UpstreamOptions
+  all: Set<Connection>
+  /** Onto the connection that was used last, else onto a new one. */
+  dispatch(exchange: Exchange, reuse: boolean): void
+  keep(connection: Connection): void
+  gone(connection: Connection): void
+}
+
+/** One request and its answer, over as many connections as it takes. */
+export class Exchange {
+  connection: Connection | null = null
+  timer: NodeJS.Timeout | undefined
+  repeated = false
+  /** Whether the whole request was written. */
+  sent: boolean
+  over = false
+  readonly upstream: Owner
+  readonly sink: Sink
+  readonly request: UpstreamRequest
+
+  constructor(upstream: Owner, sink: Sink, request: UpstreamRequest) {
+    this.upstream = upstream
+    this.sink = sink
+    this.request = request
+    this.sent = request.complete
+  }
+
+  start(): void {
+    this.upstream.dispatch(this, true)
+  }
+
+  /** More of the request's body, framed as its head says. False: wait for `drained`. */
+  write(bytes: Buffer | string): boolean {
+    const connection = this.connection
+    if (connection === null || this.over) return true
+    connection.extend()
+    return typeof bytes === 'string' ? connection.socket.write(bytes, 'latin1') : connection.socket.write(bytes)
+  }
+
+  finish(): void {
+    this.sent = true
+    this.connection?.extend()
+  }
+
+  /** Closes our half of a tunnel; the app may go on sending. */
+  half(): void {
+    this.connection?.socket.end()
+  }
+
+  /** The client can take more. */
+  resume(): void {
+    this.connection?.socket.resume()
+  }
+
+  /** The client is gone, or nobody wants the answer: the app is told by the end of its connection. */
+  abort(): void {
+    if (this.over) return
+    this.over = true
+    clearTimeout(this.timer)
+    this.connection?.socket.destroy()
+    this.connection = null
+  }
+
+  fail(failure: Failure): void {
+    if (this.over) return
+    this.over = true
+    clearTimeout(this.timer)
+    this.connection?.socket.destroy()
+    this.connection = null
+    this.sink.fail(failure)
+  }
+}
+
+const idlePhase = 0
+const headPhase = 1
+const lengthPhase = 2
+const chunkedPhase = 3
+const closePhase = 4
+const tunnelPhase = 5
+
+const largeBuffers: Buffer[] = []
+
+/** A connection to an app: at most one request at a time. */
+class Connection implements Timed {
+  deadline = 0
+  exchange: Exchange | null = null
+  refused: (() => void) | null
+  readonly socket: Socket
+  readonly #owner: Owner
+  #phase = headPhase
+  #left = 0
+  #scanner: ChunkScanner | null = null
+  #partial: Buffer | null = null
+  #keep = true
+  #keep_ms: number = limits.upstream_idle_ms
+  #used = 0
+  #reused = false
+  #answered = false
+  /** Whether the client still needs what is in the buffer. */
+  #held = false
+  #buffer: Buffer = Buffer.allocUnsafeSlow(limits.small_read_bytes)
+
+  constructor(owner: Owner) {
+    this.#owner = owner
+    this.refused = null
+    owner.all.add(this)
+    owner.sweep.add(this)
+    this.socket = connect({
+      host: owner.address.host,
+      port: owner.address.port,
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: 30_000,
+      allowHalfOpen: true,
+      onread: { buffer: () => this.#buffer, callback: (count, bytes) => this.#read(count, bytes as Buffer) },
+    })
+    this.socket.on('connect', () => {
+      const exchange = this.exchange
+      this.refused = null
+      if (exchange) this.carry(exchange)
+    })
+    this.socket.on('drain', () => this.exchange?.sink.drained())
+    this.socket.on('end', () => this.#ended())
+    this.socket.on('error', () => {})
+    this.socket.on('close', () => this.#closed())
+  }
+
+  /** Whether it may carry a request, when it has to be used since `oldest`. */
+  fit(oldest: number): boolean {
+    return this.#used >= oldest && this.#used + this.#keep_ms > this.#owner.sweep.now && this.socket.writable && !this.socket.readableEnded
+  }
+
+  carry(exchange: Exchange): void {
+    this.exchange = exchange
+    exchange.connection = this
+    this.#phase = headPhase
+    this.#answered = false
+    this.deadline = this.#owner.sweep.now + this.#owner.options.answer_ms
+    const { head, body } = exchange.request
+    if (body === null) this.socket.write(head, 'latin1')
+    else {
+      const bytes = Buffer.allocUnsafe(head.length + body.length)
+      bytes.write(head, 0, 'latin1')
+      body.copy(bytes, head.length)
+      this.socket.write(bytes)
+    }
+    exchange.sink.ready()
+  }
+
+  /** The request moves on: the time to answer begins anew. */
+  extend(): void {
+    if (this.#phase === headPhase) this.deadline = this.#owner.sweep.now + this.#owner.options.answer_ms
+  }
+
+  expire(): void {
+    if (this.refused) this.socket.destroy()
+    else if (this.exchange) this.exchange.fail('timeout')
+    else this.socket.destroy()
+  }
+
+  /** Returns false to stop reading until `resume`. */
+  #read(count: number, bytes: Buffer): boolean {
+    this.#held = false
+    const exchange = this.exchange
+    if (exchange === null) {
+      // Nobody asked: whatever this is, the next request must not get it.
+      this.socket.destroy()
+      return false
+    }
+    let at = 0
+    let end = count
+    while (this.#phase === headPhase) {
+      this.#answered = true
+      if (this.#partial !== null) {
+        bytes = Buffer.concat([this.#partial, bytes.subarray(0, end)])
+        end = bytes.length
+        this.#partial = null
+      }
+      const head = readResponseHead(bytes, at, end)
+      if (head === undefined) {
+        this.#partial = Buffer.from(bytes.subarray(at, end))
+        return true
+      }
+      if (head === 'garbage') {
+        exchange.fail('garbage')
+        return false
+      }
+      at = head.body_start
+      if (head.status >= 200 || (head.status === 101 && exchange.request.upgrade)) this.#begin(exchange, head)
+      else if (head.status === 101) {
+        exchange.fail('garbage')
+        return false
+      } else if (head.status === 100) exchange.sink.proceed()
+      // Any other interim answer (103) is dropped.
+      if (exchange.over) return false
+    }
+    return this.#body(exchange, bytes, at, end)
+  }
+
+  #begin(exchange: Exchange, head: ResponseHead): void {
+    this.deadline = 0
+    this.#keep = head.keep
+    // A second is for the way: the app may close just as we write.
+    this.#keep_ms = head.keep_ms === 0 ? limits.upstream_idle_ms : Math.min(limits.upstream_idle_ms, head.keep_ms - 1000)
+    if (head.status === 101) this.#phase = tunnelPhase
+    else if (exchange.request.bodiless || head.status === 204 || head.status === 304) {
+      this.#phase = lengthPhase
+      this.#left = 0
+    } else if (head.chunked) {
+      this.#phase = chunkedPhase
+      this.#scanner = new ChunkScanner()
+    } else if (head.length >= 0) {
+      this.#phase = lengthPhase
+      this.#left = head.length
+      if (head.length > limits.small_read_bytes * 2) this.#grow()
+    } else {
+      this.#phase = closePhase
+      this.#keep = false
+    }
+    exchange.sink.head(head)
+  }
+
+  #body(exchange: Exchange, bytes: Buffer, start: number, end: number): boolean {
+    const sink = exchange.sink
+    if (this.#phase === lengthPhase) {
+      const stop = Math.min(end, start + this.#left)
+      if (stop > start) {
+        this.#left -= stop - start
+        if (!sink.data(bytes, start, stop)) this.#held = true
+      }
+      if (exchange.over) return false
+      if (this.#left === 0) this.#finish(exchange, stop < end)
+      return !this.#held || this.exchange === null
+    }
+    if (this.#phase === chunkedPhase && this.#scanner) {
+      const scanner = this.#scanner
+      const stop = scanner.scan(bytes, start, end, sink.raw ? null : (from, to) => void (sink.data(bytes, from, to) || (this.#held = true)))
+      if (stop === broken) {
+        exchange.fail('cut')
+        return false
+      }
+      const upTo = stop === more ? end : stop
+      if (sink.raw && upTo > start && !sink.data(bytes, start, upTo)) this.#held = true
+      if (exchange.over) return false
+      if (stop !== more) this.#finish(exchange, stop < end)
+      else if (end === limits.small_read_bytes && !this.#held) this.#grow()
+      return !this.#held || this.exchange === null
+    }
+    if (end > start && !sink.data(bytes, start, end)) this.#held = true
+    return !this.#held
+  }
+
+  /** The answer is complete; `surplus` when more than that came. */
+  #finish(exchange: Exchange, surplus: boolean): void {
+    const trailers = this.#scanner?.trailers ?? ''
+    this.#scanner = null
+    this.#shrink()
+    exchange.over = true
+    exchange.connection = null
+    this.exchange = null
+    this.#phase = idlePhase
+    this.#used = this.#owner.sweep.now
+    this.#reused = true
+    if (surplus || !this.#keep || !exchange.sent) this.socket.destroy()
+    else {
+      this.deadline = this.#used + limits.upstream_idle_ms
+      this.#owner.keep(this)
+    }
+    exchange.sink.end(trailers)
+  }
+
+  #ended(): void {
+    const exchange = this.exchange
+    if (this.#phase === tunnelPhase && exchange) return exchange.sink.end('')
+    if (this.#phase === closePhase && exchange) this.#finish(exchange, true)
+    this.socket.destroy()
+  }
+
+  #closed(): void {
+    this.#owner.gone(this)
+    if (this.refused) return this.refused()
+    const exchange = this.exchange
+    this.exchange = null
+    if (exchange === null || exchange.over) return
+    exchange.connection = null
+    if (this.#phase !== headPhase) return exchange.fail('cut')
+    // It had closed its idle connection just as we wrote on it.
+    if (this.#reused && !this.#answered && !exchange.repeated && exchange.request.repeatable) {
+      exchange.repeated = true
+      return this.#owner.dispatch(exchange, false)
+    }
+    exchange.fail('closed')
+  }
+
+  #grow(): void {
+    if (this.#buffer.length < limits.large_read_bytes) this.#buffer = largeBuffers.pop() ?? Buffer.allocUnsafeSlow(limits.large_read_bytes)
+  }
+
+  #shrink(): void {
+    const large = this.#buffer.length === limits.large_read_bytes
+    if (!large && !this.#held) return
+    // A buffer that the client still reads from is left to it.
+    if (large && !this.#held && largeBuffers.length < 16) largeBuffers.push(this.#buffer)
+    this.#buffer = Buffer.allocUnsafeSlow(limits.small_read_bytes)
+  }
+}
