@@ -79,6 +79,21 @@ export function dataFolder(flag: string | undefined, env: NodeJS.ProcessEnv = pr
   return join(env.XDG_DATA_HOME ?? join(home, '.local', 'share'), 'homeport')
 }
 
+/** Where the command line finds an instance: by flag, by environment, else by the data folder. */
+export function whereabouts(flags: { data?: string | undefined; url?: string | undefined; token?: string | undefined }, env: NodeJS.ProcessEnv = process.env) {
+  const chosen = (flag: string | undefined, variable: string | undefined) => (flag ?? variable) || undefined
+  return { url: chosen(flags.url, env.HOMEPORT_URL), token: chosen(flags.token, env.HOMEPORT_TOKEN), data_dir: dataFolder(flags.data, env) }
+}
+
+/** What a terminal can show: colours by the custom of NO_COLOR and FORCE_COLOR; whether a browser could open here. */
+export function surroundings(is_tty: boolean, env: NodeJS.ProcessEnv = process.env) {
+  const forced = env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== '0'
+  return {
+    has_colour: forced || (is_tty && !env.NO_COLOR && env.TERM !== 'dumb'),
+    has_display: process.platform === 'darwin' || process.platform === 'win32' || Boolean(env.DISPLAY ?? env.WAYLAND_DISPLAY),
+  }
+}
+
 function portOf(flag: string, text: string | undefined, fallback: number): number {
   if (text === undefined) return fallback
   const port = Number(text)
