@@ -2,8 +2,10 @@ import { version } from '../contract/index.ts'
 import { Problem } from '../contract/errors.ts'
 import type { RuntimeStatus } from '../contract/instance.ts'
 import { createDashboard } from './dashboard.ts'
+import { docsPage } from './docs.ts'
+import { openApiDocument } from './openapi.ts'
 import { page } from './page.ts'
-import { json } from './respond.ts'
+import { json, text } from './respond.ts'
 import type { Answer } from './respond.ts'
 
 /** What /healthz tells. `checks` are short words per part, such as `{database: 'ok'}`. */
@@ -40,9 +42,19 @@ export interface DoorOptions {
 
 export function createDoors(options: DoorOptions): Door[] {
   const dashboard = createDashboard(options.dashboard_dir)
+  // Made when first asked for: they need a walk over every schema.
+  let description: string | undefined
+  let docs: Answer | undefined
 
   return [
     { path: '/healthz', is_counted: false, answer: async () => json(200, await options.health()) },
+    {
+      path: '/openapi.json',
+      is_counted: false,
+      answer: async () =>
+        text(200, 'application/json; charset=utf-8', (description ??= JSON.stringify(openApiDocument())), { 'cache-control': 'no-cache' }),
+    },
+    { path: '/docs', is_counted: false, answer: async () => (docs ??= docsPage()) },
     { path: '/sign-in', is_counted: true, answer: (request) => signIn(request, options) },
     { path: '/app/**', is_counted: false, answer: (request) => dashboard(request.params.path ?? '/app/') },
     { path: '/app', is_counted: false, answer: async () => redirect(302, '/app/') },

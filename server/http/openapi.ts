@@ -1,0 +1,251 @@
+import { z } from 'zod'
+import { deployment, deploymentDetail } from '../contract/deployments.ts'
+import { errorStatus } from '../contract/errors.ts'
+import type { ErrorCode } from '../contract/errors.ts'
+import { operations } from '../contract/index.ts'
+import { limits } from '../contract/limits.ts'
+import type { Group, OperationSpec } from '../contract/operation.ts'
+import { project } from '../contract/projects.ts'
+
+/** As much of a JSON Schema as we read ourselves; the rest passes through. */
+export interface Schema {
+  $ref?: string
+  type?: string | string[]
+  description?: string
+  properties?: Record<string, Schema>
+  required?: string[]
+  items?: Schema
+  enum?: unknown[]
+  anyOf?: Schema[]
+  [keyword: string]: unknown
+}
+
+export interface Parameter {
+  name: string
+  in: 'path' | 'query' | 'header'
+  required: boolean
+  description?: string
+  schema: Schema
+}
+
+interface Described {
+  description: string
+  headers?: Record<string, { $ref: string }>
+  content?: Record<string, { schema: Schema; 'x-events'?: Record<string, Schema> }>
+}
+
+export interface Operation {
+  operationId: string
+  tags: string[]
+  summary: string
+  description?: string
+  parameters?: Parameter[]
+  requestBody?: { required: true; content: { 'application/json': { schema: Schema } } }
+  responses: Record<string, Described>
+}
+
+const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
+
+const errorEnvelope = z.object({
+  error: z.enum(Object.keys(errorStatus) as [ErrorCode, ...ErrorCode[]]).describe('A stable code for programs.'),
+  message: z.string().describe('What failed and what to do next, for people.'),
+  issues: z
+    .array(z.object({ path: z.string(), message: z.string() }))
+    .optional()
+    .describe('Field by field, on 400 `invalid_input`.'),
+  request_id: z.string().describe('`req_` and an id; the same as the header X-Request-Id.'),
+})
+
+/**
+ * The OpenAPI 3.1 description of the customer's operations, made from the record that also routes and validates: it cannot
+ * say anything else than what the gate does.
+ */
+export function openApiDocument() {
+  const names = nameSchemas()
+  const paths: Record<string, Record<string, Operation>> = {}
+  for (const [id, spec] of Object.entries(operations) as [string, OperationSpec][]) {
+    paths[spec.path] = { ...paths[spec.path], [spec.method.toLowerCase()]: describeOperation(id, spec, names) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Homeport', version: '1.0.0', description: introduction, license: { name: 'MIT', identifier: 'MIT' } },
+    servers: [{ url: '/', description: 'This instance' }],
+    security: [{ bearer: [] }, { session: [] }],
+    tags: groups.filter(({ name }) => Object.values(operations).some((spec) => spec.group === name)),
+    paths,
+    components: {
+      schemas: { ...schemasOf(names.requests, 'input'), ...schemasOf(names.answers, 'output') },
+      headers,
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'An API token, `svc_…`.' },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'homeport_session',
+          description:
+            'The cookie of the dashboard. Its name differs from instance to instance. A request that changes something has to be JSON from the same origin.',
+        },
+      },
+    },
+  }
+}
+
+export type OpenApiDocument = ReturnType<typeof openApiDocument>
+
+interface Names {
+  requests: Map<z.ZodType, string>
+  answers: Map<z.ZodType, string>
+}
+
+/** Every body gets a name, so that generated clients have types to show. Operations that share a schema share its name. */
+function nameSchemas(): Names {
+  const requests = new Map<z.ZodType, string>()
+  const answers = new Map<z.ZodType, string>([
+    [project, 'Project'],
+    [deployment, 'Deployment'],
+    [deploymentDetail, 'DeploymentDetail'],
+    [errorEnvelope, 'Error'],
+  ])
+  for (const [id, { body, success }] of Object.entries(operations) as [string, OperationSpec][]) {
+    const name = `${id[0]?.toUpperCase()}${id.slice(1)}`
+    if (body && !requests.has(body)) requests.set(body, `${name}Request`)
+    if ('json' in success && !answers.has(success.json)) answers.set(success.json, `${name}Response`)
+  }
+  return { requests, answers }
+}
+
+function schemasOf(names: Map<z.ZodType, string>, io: 'input' | 'output'): Record<string, Schema> {
+  const registry = z.registry<{ id: string }>()
+  for (const [schema, id] of names) registry.add(schema, { id })
+  const { schemas } = z.toJSONSchema(registry, { target: 'draft-2020-12', io, uri: (id) => `#/components/schemas/${id}`, override: tidy(io) })
+  for (const schema of Object.values(schemas)) {
+    delete schema.$schema
+    delete schema.$id
+  }
+  return schemas as Record<string, Schema>
+}
+
+function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Schema {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { target: 'draft-2020-12', io, override: tidy(io) })
+  return rest as Schema
+}
+
+/** Answers may grow new fields, but for a project, of which the customer's document says that no others appear. */
+const tidy =
+  (io: 'input' | 'output') =>
+  ({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: z.core.JSONSchema.BaseSchema }): void => {
+    if (io === 'output' && zodSchema !== project) delete jsonSchema.additionalProperties
+    if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+    if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+  }
+
+function describeOperation(operationId: string, spec: OperationSpec, names: Names): Operation {
+  const operation: Operation = { operationId, tags: [spec.group], summary: spec.summary, responses: {} }
+  if (spec.description) operation.description = spec.description
+  const parameters = [...parametersIn('path', spec.params), ...parametersIn('query', spec.query), ...resumption(spec)]
+  if (parameters.length > 0) operation.parameters = parameters
+  if (spec.body) operation.requestBody = { required: true, content: { 'application/json': { schema: ref(names.requests.get(spec.body) ?? '') } } }
+  operation.responses[String(spec.success.status)] = describeSuccess(spec, names)
+  for (const [status, codes] of codesByStatus(spec)) {
+    operation.responses[status] = {
+      description: `${codes.map((code) => `\`${code}\``).join(', ')}`,
+      headers: status === '429' ? { ...everyHeader, 'Retry-After': { $ref: '#/components/headers/Retry-After' } } : everyHeader,
+      content: { 'application/json': { schema: ref('Error') } },
+    }
+  }
+  return operation
+}
+
+/** Parameters as they are after reading: a number is described as a number, although a query carries text. */
+function parametersIn(where: 'path' | 'query', schema: z.ZodObject): Parameter[] {
+  const { properties = {}, required = [] } = schemaOf(schema, 'output')
+  return Object.entries(properties).map(([name, property]) => ({
+    name,
+    in: where,
+    required: where === 'path' || required.includes(name),
+    ...(notes[name] ? { description: notes[name] } : {}),
+    schema: property,
+  }))
+}
+
+const resumption = ({ success }: OperationSpec): Parameter[] =>
+  'events' in success
+    ? [
+        {
+          name: 'Last-Event-ID',
+          in: 'header',
+          required: false,
+          description: 'Resumes after this event, without a gap or a repeat. An unknown id gives everything.',
+          schema: { type: 'string' },
+        },
+      ]
+    : []
+
+function describeSuccess({ success }: OperationSpec, names: Names): Described {
+  if ('json' in success)
+    return { description: 'Done.', headers: everyHeader, content: { 'application/json': { schema: ref(names.answers.get(success.json) ?? '') } } }
+  if ('content_type' in success)
+    return { description: 'The file.', headers: everyHeader, content: { [success.content_type]: { schema: { type: 'string' } } } }
+  if (!('events' in success)) return { description: 'Done; there is no body.', headers: everyHeader }
+  const events = Object.fromEntries(Object.entries(success.events).map(([name, schema]) => [name, schemaOf(schema, 'output')]))
+  const list = Object.keys(events).map((name) => `\`${name}\``)
+  const raw = success.raw ? ' Without `format=json` a line is an unnamed event whose data is the text itself.' : ''
+  return {
+    description: `A stream of Server-Sent Events: ${list.join(', ')}; the data of each is one line of JSON, described in \`x-events\`.${raw} A comment goes out every ${limits.stream_comment_ms / 1000} s.`,
+    headers: everyHeader,
+    content: { 'text/event-stream': { schema: { type: 'string' }, 'x-events': events } },
+  }
+}
+
+function codesByStatus(spec: OperationSpec): [string, ErrorCode[]][] {
+  const codes = new Set<ErrorCode>([...spec.errors, 'unauthorized', 'rate_limited', 'internal_error'])
+  if (Object.keys(spec.query.shape).length > 0) codes.add('invalid_input')
+  if (spec.method !== 'GET') codes.add('origin_not_allowed').add('payload_too_large').add('unsupported_media_type')
+  if (spec.body) codes.add('invalid_input').add('invalid_json')
+  const grouped = new Map<string, ErrorCode[]>()
+  for (const code of codes) grouped.set(String(errorStatus[code]), [...(grouped.get(String(errorStatus[code])) ?? []), code])
+  return [...grouped].toSorted(([a], [b]) => Number(a) - Number(b))
+}
+
+const notes: Record<string, string> = {
+  slug: 'The slug of the project.',
+  id: 'The id of the resource within the project.',
+  limit: `How many per page; ${limits.page.default} when absent.`,
+  cursor: 'The `next_cursor` of the page before.',
+  lines: `How many of the last lines come first; ${limits.runtime_log_lines.default} when absent.`,
+  format: '`text` when absent.',
+  last_event_id: 'As the header Last-Event-ID, for clients that cannot set one.',
+}
+
+const groups: { name: Group; description: string }[] = [
+  { name: 'Projects', description: 'What is deployed, and from where.' },
+  { name: 'Deployments', description: 'Builds on their way to a live address, their logs, and what the app prints.' },
+  { name: 'Domains', description: 'Names of your own.' },
+  { name: 'Environment variables', description: 'Values that an app gets, per environment.' },
+  { name: 'Billing', description: 'Plan, trial and card.' },
+  { name: 'Databases', description: 'One relational database per project.' },
+  { name: 'API tokens', description: 'Credentials for programs.' },
+  { name: 'Uploads', description: 'Source as an archive.' },
+]
+
+const headers = {
+  'X-Request-Id': { description: 'Quote it when you ask for help.', schema: { type: 'string' } },
+  'X-RateLimit-Limit': { description: 'Requests allowed in the window that runs.', schema: { type: 'integer' } },
+  'X-RateLimit-Remaining': { description: 'Requests left before a 429.', schema: { type: 'integer' } },
+  'X-RateLimit-Reset': { description: 'Unix time in seconds at which the window ends.', schema: { type: 'integer' } },
+  'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } },
+}
+
+const everyHeader = Object.fromEntries(
+  Object.keys(headers)
+    .filter((name) => name !== 'Retry-After')
+    .map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+)
+
+const introduction = `The API of a deployment platform: projects, their deployments, and what they print.
+
+Send \`Authorization: Bearer svc_…\` with every request. ${limits.rate.authenticated} requests a minute per account, ${limits.rate.anonymous} a minute without sign-in, unless the instance is set otherwise. Every error has the same envelope; every answer has an \`X-Request-Id\`. Lists come newest first, a page at a time: \`limit\` and \`cursor\`.
+
+Every path also answers without \`/v1\`, marked by \`Deprecation: true\`; new clients use \`/v1\`.
+
+Where the service's own document is silent, this is our reading: a body with an unknown field is refused with 400; an unknown query parameter is ignored, a repeated one refused; checks are made in this order: host 421, rate 429, sign-in 401, origin 403, resource 404, input 400, configuration 503, plan 402, state 409; a resource that you may not see answers exactly as one that does not exist.`
