@@ -1,0 +1,32 @@
+import type { DockerfilePlan } from '../contract/build-plan.ts'
+import { firstOf, within, type SourceFolder } from './source-folder.ts'
+
+/** A Dockerfile in the app's folder; null when there is none. */
+export async function planDockerfile(source: SourceFolder, app: string): Promise<{ work: DockerfilePlan; why: string[] } | null> {
+  const file = await firstOf(source, app, ['Dockerfile', 'dockerfile', 'Containerfile'])
+  if (!file) return null
+  const port = exposedPort(file.text)
+  const why = [`${file.name} found in ${app === '.' ? 'the source' : app}: it is built as it is`]
+  why.push(port === null ? 'It exposes no port: the app is told its port by PORT' : `It exposes port ${port}`)
+  return { work: { kind: 'dockerfile', context_directory: app, dockerfile: within(app, file.name), port }, why }
+}
+
+/** The first TCP port that the last stage exposes; names of ARG and ENV with a default are filled in. */
+export function exposedPort(dockerfile: string): number | null {
+  const variables = new Map<string, string>()
+  let port: number | null = null
+  for (const line of dockerfile.replace(/\\\r?\n/g, ' ').split(/\r?\n/)) {
+    const [, instruction = '', rest = ''] = line.match(/^\s*([a-z]+)\s+(.*)$/i) ?? []
+    const name = instruction.toUpperCase()
+    if (name === 'FROM') port = null
+    if (name === 'ARG' || name === 'ENV') {
+      for (const [, key = '', quoted, plain] of rest.matchAll(/([A-Za-z_]\w*)(?:=|\s+)(?:"([^"]*)"|(\S+))/g)) variables.set(key, quoted ?? plain ?? '')
+    }
+    if (name !== 'EXPOSE' || port !== null) continue
+    const filled = rest.replace(/\$\{?([A-Za-z_]\w*)(?::-(\d+))?\}?/g, (_, key: string, fallback: string | undefined) => variables.get(key) ?? fallback ?? '')
+    const found = filled.split(/\s+/).find((word) => /^\d+(\/tcp)?$/i.test(word))
+    const number = found ? Number.parseInt(found, 10) : 0
+    if (number > 0 && number < 65536) port = number
+  }
+  return port
+}

@@ -1,0 +1,67 @@
+import { parse as parseYaml } from 'yaml'
+import { DetectFailure } from './detect-failure.ts'
+import { within, type SourceFolder } from './source-folder.ts'
+
+/** What of a package.json matters here; anything of the wrong type is as if it were not there. */
+export interface Manifest {
+  name: string | null
+  main: string | null
+  type: 'module' | 'commonjs'
+  scripts: Record<string, string>
+  dependencies: Record<string, string>
+  /** `dependencies`, `devDependencies` and `optionalDependencies` together. */
+  all_dependencies: Record<string, string>
+  engines_node: string | null
+  package_manager: string | null
+  workspaces: string[] | null
+}
+
+export async function readManifest(source: SourceFolder, directory: string): Promise<Manifest | null> {
+  const path = within(directory, 'package.json')
+  const text = await source.read(path)
+  if (text === null) return null
+  const json = parse(text, path)
+  const dependencies = texts(json.dependencies)
+  const workspaces = Array.isArray(json.workspaces) ? json.workspaces : record(json.workspaces).packages
+  return {
+    name: asText(json.name),
+    main: asText(json.main),
+    type: json.type === 'module' ? 'module' : 'commonjs',
+    scripts: texts(json.scripts),
+    dependencies,
+    all_dependencies: { ...texts(json.optionalDependencies), ...texts(json.devDependencies), ...dependencies },
+    engines_node: asText(record(json.engines).node),
+    package_manager: asText(json.packageManager),
+    workspaces: Array.isArray(workspaces) ? workspaces.filter((entry): entry is string => typeof entry === 'string') : null,
+  }
+}
+
+function parse(text: string, path: string): Record<string, unknown> {
+  try {
+    return record(JSON.parse(text.replace(/^\uFEFF/, '')))
+  } catch (error) {
+    throw new DetectFailure(`${path} is no valid JSON: ${error instanceof Error ? error.message : 'unreadable'}.`, 'Correct the file, then deploy again.', error)
+  }
+}
+
+/** A YAML file of the source as an object; empty when it is not there. */
+export async function readYaml(source: SourceFolder, path: string): Promise<Record<string, unknown> | null> {
+  const text = await source.read(path)
+  if (text === null) return null
+  try {
+    return record(parseYaml(text))
+  } catch (error) {
+    throw new DetectFailure(`${path} is no valid YAML: ${error instanceof Error ? error.message.split('\n')[0] : 'unreadable'}`, 'Correct the file, then deploy again.', error)
+  }
+}
+
+/** An object's fields; empty for anything else. */
+export function record(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
+}
+
+export const asText = (value: unknown): string | null => (typeof value === 'string' && value.trim() !== '' ? value : null)
+
+function texts(value: unknown): Record<string, string> {
+  return Object.fromEntries(Object.entries(record(value)).filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
+}

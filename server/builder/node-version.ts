@@ -1,0 +1,48 @@
+import { Range, SemVer, intersects, minVersion, valid, validRange } from 'semver'
+import type { Manifest } from './manifest.ts'
+import { firstOf, type SourceFolder } from './source-folder.ts'
+
+/** Majors with long-term support, newest first; the first is the default. */
+const knownMajors = ['24', '22', '20'] as const
+const codenames: Record<string, string> = { iron: '20', jod: '22', krypton: '24' }
+
+export interface NodeVersion {
+  version: string
+  why: string
+}
+
+/** The version to build and run with: the project's setting, else version files, else `engines`, else the default. */
+export async function chooseNode(source: SourceFolder, directories: string[], manifests: Manifest[], setting: string): Promise<NodeVersion> {
+  if (setting !== 'auto') {
+    const version = resolveVersion(setting)
+    if (version) return { version, why: `Node ${version}: the project’s node_version says ${setting}` }
+  }
+  for (const directory of directories) {
+    const file = await firstOf(source, directory, ['.nvmrc', '.node-version'])
+    const line = file?.text.split('\n').map((text) => text.replace(/#.*/, '').trim()).find(Boolean)
+    if (!file || !line) continue
+    const version = resolveVersion(line)
+    if (version) return { version, why: `Node ${version}: ${file.name} says ${line}` }
+  }
+  for (const { engines_node } of manifests) {
+    const version = engines_node && resolveVersion(engines_node)
+    if (version) return { version, why: `Node ${version}: engines in package.json says ${engines_node}` }
+  }
+  return { version: knownMajors[0], why: `Node ${knownMajors[0]}: nothing in the source asks for another` }
+}
+
+/** An exact version stays, a range becomes the newest known major in it; undefined when it cannot be read. */
+export function resolveVersion(text: string): string | undefined {
+  const wanted = text.trim().replace(/^node@/i, '').toLowerCase()
+  if (/^(node|latest|current|stable|lts\/\*|lts|\*|x)$/.test(wanted)) return knownMajors[0]
+  const codename = wanted.match(/^lts\/([a-z]+)$/)?.[1]
+  if (codename) return codenames[codename]
+  const exact = valid(wanted.replace(/^[=v\s]+/, ''))
+  if (exact) return exact
+  if (!validRange(wanted)) return undefined
+  const range = new Range(wanted)
+  const known = knownMajors.find((major) => intersects(range, `${major}.x`))
+  if (known) return known
+  const least = minVersion(range)
+  return least instanceof SemVer ? String(least.major) : undefined
+}

@@ -1,0 +1,82 @@
+import type { Manifest } from './manifest.ts'
+import { readYaml } from './manifest.ts'
+import { within, type SourceFolder } from './source-folder.ts'
+
+export interface PackageManager {
+  name: 'npm' | 'pnpm' | 'yarn'
+  /** An exact version, or a major that npm resolves; null: the one that comes with Node (npm). */
+  version: string | null
+  /** The lock file that it goes by, relative to the install folder. */
+  lock: string | null
+  install_command: string
+  why: string
+}
+
+const lockFiles = ['pnpm-lock.yaml', 'yarn.lock', 'package-lock.json', 'npm-shrinkwrap.json', 'bun.lock', 'bun.lockb'] as const
+
+/** Whether installing would start in this folder. */
+export async function findLocks(source: SourceFolder, directory: string): Promise<string[]> {
+  const names = new Set(await source.list(directory))
+  return lockFiles.filter((name) => names.has(name))
+}
+
+/**
+ * The package manager of a folder: `packageManager` in package.json, else by its lock file. The commands install
+ * development dependencies too, whatever NODE_ENV says: builds need them.
+ */
+export async function choosePackageManager(source: SourceFolder, directory: string, manifest: Manifest): Promise<PackageManager> {
+  const locks = await findLocks(source, directory)
+  const named = manifest.package_manager?.match(/^(npm|pnpm|yarn|bun)@(\d[^+\s]*)/)
+  const found = locks[0] ?? null
+  const byLock = found === 'pnpm-lock.yaml' ? 'pnpm' : found === 'yarn.lock' ? 'yarn' : 'npm'
+  const name = named && named[1] !== 'bun' ? (named[1] as PackageManager['name']) : byLock
+  const version = named && named[1] !== 'bun' ? (named[2] ?? null) : null
+  const choice = await of[name](source, directory, version, locks)
+  const other = locks.filter((lock) => lock !== choice.lock)
+  const notes = [
+    choice.why,
+    ...(version ? [`packageManager in package.json says ${name}@${version}`] : []),
+    ...(other.length > 0 && !other.every((lock) => lock.startsWith('bun')) ? [`${other.join(', ')} not used`] : []),
+  ]
+  return { ...choice, why: notes.join('; ') }
+}
+
+type Choose = (source: SourceFolder, directory: string, version: string | null, locks: string[]) => Promise<PackageManager>
+
+const of: Record<PackageManager['name'], Choose> = {
+  async npm(_source, _directory, version, locks) {
+    const lock = locks.find((name) => name === 'package-lock.json' || name === 'npm-shrinkwrap.json') ?? null
+    if (lock) return { name: 'npm', version, lock, install_command: 'npm ci --include=dev', why: `npm ci: ${lock}` }
+    const bun = locks.find((name) => name.startsWith('bun'))
+    const why = bun ? `npm install: ${bun} is Bun’s, its versions are not used; packages are installed with npm` : 'npm install: there is no lock file, versions may differ from build to build'
+    return { name: 'npm', version, lock: null, install_command: 'npm install --include=dev', why }
+  },
+  async pnpm(source, directory, version, locks) {
+    const lock = locks.includes('pnpm-lock.yaml') ? 'pnpm-lock.yaml' : null
+    if (!lock) return { name: 'pnpm', version: version ?? '10', lock, install_command: 'pnpm install --no-frozen-lockfile --prod=false', why: 'pnpm install: there is no pnpm-lock.yaml' }
+    const format = (await source.read(within(directory, lock)))?.match(/^lockfileVersion:\s*['"]?(\d+)/m)?.[1]
+    const byFormat: Record<string, string> = { 5: '7', 6: '8', 9: '10' }
+    return { name: 'pnpm', version: version ?? byFormat[format ?? ''] ?? '10', lock, install_command: 'pnpm install --frozen-lockfile --prod=false', why: `pnpm install --frozen-lockfile: ${lock}` }
+  },
+  async yarn(source, directory, version, locks) {
+    const lock = locks.includes('yarn.lock') ? 'yarn.lock' : null
+    const text = lock ? ((await source.read(within(directory, lock))) ?? '') : ''
+    const settings = (await readYaml(source, within(directory, '.yarnrc.yml'))) ?? {}
+    const release = typeof settings.yarnPath === 'string' ? settings.yarnPath.match(/yarn-(\d[\w.-]*)\.c?js$/)?.[1] : undefined
+    const chosen = version ?? release ?? (text.includes('__metadata:') || Object.keys(settings).length > 0 ? '4' : '1.22.22')
+    if (chosen.startsWith('1.') || chosen === '1') {
+      const frozen = lock ? ' --frozen-lockfile' : ''
+      return { name: 'yarn', version: chosen, lock, install_command: `yarn install${frozen} --production=false --non-interactive`, why: lock ? `yarn install --frozen-lockfile: ${lock} of yarn 1` : 'yarn install: there is no yarn.lock' }
+    }
+    const linker = settings.nodeLinker === undefined || settings.nodeLinker === 'pnp' ? 'node-modules' : null
+    // A plain node must be able to start the app: Plug'n'Play would need a loader.
+    const command = `${linker ? 'YARN_NODE_LINKER=node-modules ' : ''}yarn install${lock ? ' --immutable' : ''}`
+    return { name: 'yarn', version: chosen, lock, install_command: command, why: `yarn install${lock ? ` --immutable: ${lock}` : ': there is no yarn.lock'}${linker ? '; into node_modules instead of Plug’n’Play' : ''}` }
+  },
+}
+
+/** Versions that a user's own install command implies: `pnpm i` needs pnpm. */
+export function managerOfCommand(command: string): PackageManager['name'] | null {
+  const name = command.trim().split(/\s+/)[0]
+  return name === 'npm' || name === 'pnpm' || name === 'yarn' ? name : null
+}

@@ -1,0 +1,78 @@
+import { matchesGlob, posix } from 'node:path'
+import { readManifest, readYaml, type Manifest } from './manifest.ts'
+import { findLocks } from './package-manager.ts'
+import { within, type SourceFolder } from './source-folder.ts'
+
+/** Where an app's packages are installed, and its neighbours in a workspace. */
+export interface Workspace {
+  /** Folder of the lock file, relative to the source. */
+  directory: string
+  manifest: Manifest
+  /** The packages of the workspace by folder, without the root; empty when it is none. */
+  members: Map<string, Manifest>
+}
+
+const deepest = 6
+const mostMembers = 500
+
+/** The nearest folder at or above the app that owns it: a workspace that counts it among its packages, else the app itself. */
+export async function findWorkspace(source: SourceFolder, app: string, own: Manifest): Promise<Workspace> {
+  for (let directory = app; ; directory = posix.dirname(directory)) {
+    const manifest = directory === app ? own : await readManifest(source, directory)
+    const patterns = manifest ? await memberPatterns(source, directory, manifest) : []
+    if (manifest && patterns.length > 0) {
+      const isMember = directory === app || isMatch(posix.relative(directory, app), patterns)
+      if (isMember) return { directory, manifest, members: await readMembers(source, directory, patterns) }
+    }
+    // A lock of its own makes it independent of what lies above.
+    if (directory === app && (await findLocks(source, app)).length > 0) break
+    if (directory === '.') break
+  }
+  return { directory: app, manifest: own, members: new Map() }
+}
+
+async function memberPatterns(source: SourceFolder, directory: string, manifest: Manifest): Promise<string[]> {
+  const pnpm = await readYaml(source, within(directory, 'pnpm-workspace.yaml'))
+  const listed = pnpm === null ? manifest.workspaces : pnpm.packages
+  return (Array.isArray(listed) ? listed : (manifest.workspaces ?? [])).filter((entry): entry is string => typeof entry === 'string').map((entry) => entry.replace(/^(!?)\.\//, '$1').replace(/\/$/, ''))
+}
+
+function isMatch(path: string, patterns: string[]): boolean {
+  return patterns.some((pattern) => !pattern.startsWith('!') && matchesGlob(path, pattern)) && !patterns.some((pattern) => pattern.startsWith('!') && matchesGlob(path, pattern.slice(1)))
+}
+
+async function readMembers(source: SourceFolder, root: string, patterns: string[]): Promise<Map<string, Manifest>> {
+  const members = new Map<string, Manifest>()
+  const visit = async (relative: string, depth: number): Promise<void> => {
+    if (depth > deepest || members.size >= mostMembers) return
+    const folder = within(root, relative || '.')
+    if (relative !== '' && isMatch(relative, patterns)) {
+      const manifest = await readManifest(source, folder)
+      if (manifest) members.set(folder, manifest)
+    }
+    for (const name of await source.list(folder)) {
+      if (name.endsWith('/') && name !== 'node_modules/' && !name.startsWith('.')) await visit(posix.join(relative, name.slice(0, -1)), depth + 1)
+    }
+  }
+  await visit('', 0)
+  return members
+}
+
+/** Packages of the workspace that the app needs and that have a build script, each after what it needs itself. */
+export function neighboursToBuild(workspace: Workspace, app: string, manifest: Manifest): string[] {
+  const byName = new Map([...workspace.members].flatMap(([folder, member]) => (member.name === null ? [] : [[member.name, folder] as const])))
+  const order: string[] = []
+  const seen = new Set([app])
+  const visit = (of: Manifest): void => {
+    for (const name of Object.keys(of.all_dependencies)) {
+      const folder = byName.get(name)
+      const member = folder === undefined ? undefined : workspace.members.get(folder)
+      if (folder === undefined || member === undefined || seen.has(folder)) continue
+      seen.add(folder)
+      visit(member)
+      if (member.scripts.build !== undefined) order.push(folder)
+    }
+  }
+  visit(manifest)
+  return order
+}
