@@ -1,0 +1,120 @@
+import type { DeploymentDetail } from '../contract/deployments.ts'
+import type { Handlers } from '../contract/index.ts'
+import { limits } from '../contract/limits.ts'
+import { findDeployment, listDeployments, listSteps } from '../store/deployments.ts'
+import type { LogStore } from '../store/logs.ts'
+import { pageOf } from '../store/page.ts'
+import { Problem } from '../contract/errors.ts'
+import { deploymentFor, projectFor } from './access.ts'
+import type { Context } from './context.ts'
+import type { FeatureDeps } from './deps.ts'
+import * as gates from './gates.ts'
+import { presentDeployment } from './present.ts'
+import { cursorIn } from './projects.ts'
+
+type DeploymentHandlers = Pick<
+  Handlers<Context>,
+  | 'deployProject'
+  | 'retryDeployment'
+  | 'cancelDeployment'
+  | 'rollbackDeployment'
+  | 'listDeployments'
+  | 'getDeployment'
+  | 'streamBuildLog'
+  | 'streamRuntimeLog'
+>
+
+export function createDeploymentHandlers(deps: FeatureDeps): DeploymentHandlers {
+  const { db, logs } = deps.store
+
+  /** Enqueues and answers with what is in the store by then. */
+  const enqueue = async (request: Parameters<typeof deps.engine.enqueue>[0]) => {
+    const { deployment_id } = await deps.engine.enqueue(request)
+    return db.read((tx) => {
+      const row = findDeployment(tx, request.project_id, deployment_id)
+      if (!row) throw new Problem('project_not_found', 'The project was removed meanwhile.')
+      const deployment = presentDeployment(tx, row)
+      return { deployment_id, status: deployment.status, deployment }
+    })
+  }
+
+  return {
+    async deployProject({ caller }, { params }) {
+      const project = await db.read((tx) => projectFor(tx, caller, params.slug))
+      gates.gitConnected(project.repo_url)
+      return enqueue({ project_id: project.id, trigger: 'manual', source: { kind: 'head' } })
+    },
+
+    async retryDeployment({ caller }, { params }) {
+      const { project, deployment } = await db.read((tx) => deploymentFor(tx, caller, params.slug, params.id))
+      return enqueue({ project_id: project.id, trigger: 'retry', source: { kind: 'same_as', deployment_id: deployment.id } })
+    },
+
+    async rollbackDeployment({ caller }, { params }) {
+      const { project, deployment } = await db.read((tx) => deploymentFor(tx, caller, params.slug, params.id))
+      gates.rollbackAllowed(deployment)
+      return enqueue({ project_id: project.id, trigger: 'rollback', source: { kind: 'same_as', deployment_id: deployment.id } })
+    },
+
+    async cancelDeployment({ caller }, { params }) {
+      const { deployment } = await db.read((tx) => deploymentFor(tx, caller, params.slug, params.id))
+      if ((await deps.engine.cancel(deployment.id)) === 'terminal')
+        throw new Problem('deployment_terminal', 'This deployment has ended already; there is nothing to cancel.')
+      return { ok: true }
+    },
+
+    async listDeployments({ caller }, { params, query }) {
+      const limit = query.limit ?? limits.page.default
+      const { target, branch, status } = query
+      return db.read((tx) => {
+        const project = projectFor(tx, caller, params.slug)
+        const rows = listDeployments(tx, { project_id: project.id, before: cursorIn(query.cursor), limit: limit + 1, target, branch, status })
+        const page = pageOf(rows, limit)
+        return { deployments: page.rows.map((row) => presentDeployment(tx, row)), next_cursor: page.next_cursor }
+      })
+    },
+
+    async getDeployment({ caller }, { params }) {
+      return db.read((tx) => {
+        const { deployment: row } = deploymentFor(tx, caller, params.slug, params.id)
+        const steps = listSteps(tx, row.id).map(({ name, status, started_at, finished_at }) => ({ name, status, started_at, finished_at }))
+        return { deployment: { ...presentDeployment(tx, row), ...buildLogOf(logs, row.id), steps } }
+      })
+    },
+
+    async streamBuildLog({ caller, signal }, { params, query }) {
+      const { deployment } = await db.read((tx) => deploymentFor(tx, caller, params.slug, params.id))
+      return deps.engine.followBuild(deployment.id, { last_event_id: query.last_event_id, signal })
+    },
+
+    async streamRuntimeLog({ caller, signal }, { params, query }) {
+      const project = await db.read((tx) => projectFor(tx, caller, params.slug))
+      return deps.engine.followRuntime(project.id, {
+        lines: query.lines ?? limits.runtime_log_lines.default,
+        last_event_id: query.last_event_id,
+        json: query.format === 'json',
+        signal,
+      })
+    },
+  }
+}
+
+/** The build log as one text: at most its last 1 MiB, cut at a line's start. */
+function buildLogOf(logs: LogStore, deploymentId: string): Pick<DeploymentDetail, 'build_log' | 'build_log_truncated' | 'build_log_lines'> {
+  const total = logs.end(deploymentId).line
+  // Records are longer than their lines, so twice the size is more than enough, and the rest is not read.
+  const lines = logs
+    .tail(deploymentId, limits.build_log_bytes * 2)
+    .flatMap((chunk) => chunk.body.split('\n'))
+    .filter((record) => record.startsWith('{"seq"'))
+    .map((record) => (JSON.parse(record) as { line: string }).line)
+  let bytes = 0
+  let from = lines.length
+  while (from > 0) {
+    bytes += Buffer.byteLength(lines[from - 1] ?? '') + 1
+    if (bytes > limits.build_log_bytes) break
+    from--
+  }
+  const kept = lines.slice(from)
+  return { build_log: kept.map((line) => `${line}\n`).join(''), build_log_truncated: kept.length < total, build_log_lines: total }
+}

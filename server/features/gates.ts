@@ -1,0 +1,54 @@
+import { Problem } from '../contract/errors.ts'
+import type { PlanName } from '../contract/instance.ts'
+import { reservedSlugs } from '../contract/shared.ts'
+import type { Caller } from './context.ts'
+import { plans } from './plans.ts'
+
+/** Pure rules, one function each: they pass or throw the Problem that says what to do. */
+
+export function emailVerified(caller: Caller): void {
+  if (!caller.email_verified) throw new Problem('email_not_verified', 'Verify your email address first; then create the project again.')
+}
+
+export function projectCap(plan: PlanName, count: number): void {
+  const cap = plans[plan].projects
+  if (cap !== null && count >= cap)
+    throw new Problem('plan_limit_reached', `The plan ${plan} holds ${cap} projects, and you have ${count}. Delete one or move to a larger plan.`)
+}
+
+export function slugFree(slug: string, taken: boolean): void {
+  if (reservedSlugs.has(slug) || slug.includes('--') || slug.startsWith('xn--'))
+    throw new Problem('slug_reserved', `The slug ${slug} is reserved. Choose another, without two hyphens in a row.`)
+  if (taken) throw new Problem('slug_taken', `The slug ${slug} is taken. Choose another.`)
+}
+
+export function alwaysWarmAllowed(plan: PlanName, wanted: boolean | undefined): void {
+  if (wanted === true && !plans[plan].always_warm)
+    throw new Problem('paid_plan_required', 'Keeping an app always warm needs a paid plan. Move to basic or larger, or leave always_warm off.')
+}
+
+const schemes = ['https:', 'http:', 'ssh:', 'git:']
+
+export function repositoryAllowed(url: string, caller: Caller): void {
+  const refuse = (message: string): never => {
+    throw new Problem('invalid_input', 'The repository cannot be linked.', { issues: [{ path: 'repo_url', message }] })
+  }
+  const address = new URL(url)
+  if (address.protocol === 'file:') {
+    if (!caller.is_instance_owner) refuse('A folder of this machine is for the owner of the instance alone. Give an https or ssh address.')
+    if (address.host !== '') refuse('Write file:// and an absolute path, such as file:///home/me/app.git.')
+    return
+  }
+  if (!schemes.includes(address.protocol)) refuse('Use an address that starts with https, http, ssh or git.')
+  if (address.hostname === '' || address.hostname.startsWith('-')) refuse('This address names no host.')
+  if (address.pathname.length < 2) refuse('This address names no repository on that host.')
+}
+
+export function gitConnected(repo_url: string | null): void {
+  if (repo_url === null) throw new Problem('project_not_connected', 'This project has no Git repository. Set repo_url, or deploy a folder with homeport deploy.')
+}
+
+export function rollbackAllowed(deployment: { target: string; status: string }): void {
+  if (deployment.target !== 'production') throw new Problem('rollback_not_allowed', 'Only a production deployment can be rolled back to; this is a preview.')
+  if (deployment.status !== 'ready') throw new Problem('rollback_not_allowed', `Only a deployment that was ready can be rolled back to; this one is ${deployment.status}.`)
+}

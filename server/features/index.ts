@@ -1,0 +1,28 @@
+import type { Handlers, OperationId } from '../contract/index.ts'
+import { deploymentFor, projectFor } from './access.ts'
+import type { Context } from './context.ts'
+import { createDeploymentHandlers } from './deployments.ts'
+import type { FeatureDeps } from './deps.ts'
+import { createInstanceHandlers } from './instance.ts'
+import { createPeopleHandlers } from './people.ts'
+import { createProjectHandlers } from './projects.ts'
+
+export type { FeatureDeps } from './deps.ts'
+
+/** Every use case, by operation id. A forgotten one does not compile. */
+export function createHandlers(deps: FeatureDeps): Handlers<Context> {
+  return {
+    ...createProjectHandlers(deps),
+    ...createDeploymentHandlers(deps),
+    ...createInstanceHandlers(deps),
+    ...createPeopleHandlers(deps),
+  }
+}
+
+/** Throws the 404 of whatever a path names that the caller may not see; the gate asks before it reads query and body. */
+export function createResolver(deps: FeatureDeps): (context: Context, id: OperationId, params: Record<string, string>) => Promise<void> {
+  return async ({ caller }, _id, { slug, id }) => {
+    if (slug === undefined) return
+    await deps.store.db.read((tx) => (id === undefined ? projectFor(tx, caller, slug) : deploymentFor(tx, caller, slug, id)))
+  }
+}

@@ -1,0 +1,92 @@
+import { Problem } from '../contract/errors.ts'
+import type { Handlers } from '../contract/index.ts'
+import { isoTime } from '../lib/clock.ts'
+import { hashSecret, newSecret } from '../lib/token.ts'
+import { findDeploymentById } from '../store/deployments.ts'
+import { findAccount, findUser, insertSignInCode, removeSession } from '../store/people.ts'
+import { findProject, findProjectBySlug } from '../store/projects.ts'
+import { maySee } from './access.ts'
+import type { Context } from './context.ts'
+import type { FeatureDeps } from './deps.ts'
+import { followInstance } from './instance-events.ts'
+import { presentAccount, presentDeployment, presentProject, presentUser } from './present.ts'
+import { addProject } from './projects.ts'
+import { slugFor } from './slug.ts'
+
+type InstanceHandlers = Pick<
+  Handlers<Context>,
+  'getSession' | 'followInstance' | 'deployFolder' | 'doctor' | 'getSettings' | 'updateSettings' | 'createSignInLink' | 'signOut'
+>
+
+const linkLife_ms = 10 * 60_000
+
+export function createInstanceHandlers(deps: FeatureDeps): InstanceHandlers {
+  const { db } = deps.store
+  return {
+    async getSession({ caller }) {
+      const { user, account } = await db.read((tx) => ({ user: findUser(tx, caller.user_id), account: findAccount(tx, caller.account_id) }))
+      if (!user || !account) throw new Problem('unauthorized', 'This person was removed. Sign in again.')
+      return { user: presentUser(user), account: presentAccount(account), instance: deps.instance() }
+    },
+
+    async followInstance({ caller, signal }) {
+      return followInstance(deps, caller, signal)
+    },
+
+    async deployFolder({ caller }, { body }) {
+      if (!(await deps.isFolder(body.path)))
+        throw new Problem('invalid_input', 'There is no such folder.', { issues: [{ path: 'path', message: 'Give the absolute path of a folder on the machine of the instance.' }] })
+      const base = body.path.split(/[\\/]/).filter(Boolean).at(-1) ?? 'app'
+      const folder = await deps.describeFolder(body.path)
+      const project = await db.write((tx) => {
+        const slug = body.slug ?? slugFor(base)
+        const found = findProjectBySlug(tx, slug)
+        if (found && maySee(tx, caller, found.account_id)) return found
+        return addProject(deps, tx, caller, {
+          name: body.name ?? base,
+          slug,
+          // Linked, so that a later deploy from the dashboard builds the head of this repository.
+          ...(folder.is_git ? { repo_url: fileUrl(body.path), repo_branch: folder.branch ?? 'main' } : {}),
+        })
+      })
+      deps.bus.emit(`project:${project.id}`)
+      const { deployment_id } = await deps.engine.enqueue({ project_id: project.id, trigger: 'manual', source: { kind: 'folder', path: body.path } })
+      return db.read((tx) => {
+        const row = findDeploymentById(tx, deployment_id)
+        const fresh = findProject(tx, project.id)
+        if (!row || !fresh) throw new Problem('project_not_found', 'The project was removed meanwhile.')
+        return { project: presentProject(fresh), deployment: presentDeployment(tx, row) }
+      })
+    },
+
+    async doctor() {
+      return { checks: await deps.doctor() }
+    },
+
+    async getSettings() {
+      return { settings: deps.settings.current() }
+    },
+
+    async updateSettings(_context, { body }) {
+      return { settings: await deps.settings.change(body) }
+    },
+
+    async createSignInLink({ caller }) {
+      const code = newSecret()
+      const expires_at = isoTime(deps.clock.now() + linkLife_ms)
+      await db.write((tx) => insertSignInCode(tx, { hash: hashSecret(code), user_id: caller.user_id, expires_at }))
+      return { url: `${deps.instance().api_url}/sign-in?code=${code}`, expires_at }
+    },
+
+    async signOut({ caller }) {
+      if (caller.via === 'session') await db.write((tx) => removeSession(tx, caller.credential_id))
+      return { ok: true }
+    },
+  }
+}
+
+function fileUrl(path: string): string {
+  const url = new URL('file:///')
+  url.pathname = path.replaceAll('\\', '/').replaceAll('%', '%25')
+  return url.href
+}

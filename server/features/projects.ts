@@ -1,0 +1,135 @@
+import { Problem } from '../contract/errors.ts'
+import type { Handlers } from '../contract/index.ts'
+import { limits } from '../contract/limits.ts'
+import { isoTime } from '../lib/clock.ts'
+import { newId } from '../lib/id.ts'
+import { pageOf, readCursor } from '../store/page.ts'
+import type { Tx } from '../store/open.ts'
+import { countProjects, findProjectBySlug, insertProject, listProjects, updateProject } from '../store/projects.ts'
+import type { ProjectRow } from '../store/tables.ts'
+import { accountsOf, projectFor } from './access.ts'
+import type { Caller, Context } from './context.ts'
+import type { FeatureDeps } from './deps.ts'
+import * as gates from './gates.ts'
+import { plans } from './plans.ts'
+import { presentProject } from './present.ts'
+import { splitRepository } from './repository.ts'
+
+type ProjectHandlers = Pick<
+  Handlers<Context>,
+  'createProject' | 'listProjects' | 'getProject' | 'updateProject' | 'deleteProject' | 'stopProject'
+>
+
+export interface NewProject {
+  name: string
+  slug: string
+  repo_url?: string | undefined
+  repo_branch?: string | undefined
+}
+
+/** Makes a project within a transaction: the gates in the contract's order, then the row. */
+export function addProject(deps: FeatureDeps, tx: Tx, caller: Caller, input: NewProject): ProjectRow {
+  if (input.repo_url !== undefined) gates.repositoryAllowed(input.repo_url, caller)
+  gates.emailVerified(caller)
+  gates.projectCap(caller.plan, countProjects(tx, caller.account_id))
+  gates.slugFree(input.slug, findProjectBySlug(tx, input.slug) !== undefined)
+  const id = newId('prj')
+  const now = isoTime(deps.clock.now())
+  const repository = input.repo_url === undefined ? { repo_url: null, sealed_repo_credentials: null } : splitRepository(deps.sealer, id, input.repo_url)
+  insertProject(tx, {
+    id,
+    account_id: caller.account_id,
+    name: input.name,
+    slug: input.slug,
+    ...repository,
+    repo_branch: input.repo_branch ?? 'main',
+    node_version: 'auto',
+    install_command: 'auto',
+    build_command: 'auto',
+    root_directory: '.',
+    memory_limit_mb: Math.min(limits.memory_mb.default, plans[caller.plan].memory_mb),
+    port: null,
+    status: 'created',
+    always_warm: 0,
+    is_cold: 0,
+    caching_enabled: 1,
+    has_purge_token: 0,
+    last_request_at: null,
+    created_at: now,
+    updated_at: now,
+    stopped_at: null,
+    crashed_at: null,
+    deleted_at: null,
+  })
+  return projectFor(tx, caller, input.slug)
+}
+
+export function createProjectHandlers(deps: FeatureDeps): ProjectHandlers {
+  const { db } = deps.store
+  return {
+    async createProject({ caller }, { body }) {
+      const row = await db.write((tx) => addProject(deps, tx, caller, body))
+      deps.bus.emit(`project:${row.id}`)
+      return { project: presentProject(row) }
+    },
+
+    async listProjects({ caller }, { query }) {
+      const limit = query.limit ?? limits.page.default
+      const before = cursorIn(query.cursor)
+      const rows = await db.read((tx) => listProjects(tx, { accounts: accountsOf(tx, caller), before, limit: limit + 1 }))
+      const page = pageOf(rows, limit)
+      return { projects: page.rows.map(presentProject), next_cursor: page.next_cursor }
+    },
+
+    async getProject({ caller }, { params }) {
+      return { project: presentProject(await db.read((tx) => projectFor(tx, caller, params.slug))) }
+    },
+
+    async updateProject({ caller }, { params, body }) {
+      const row = await db.write((tx) => {
+        const project = projectFor(tx, caller, params.slug)
+        const plan = plans[planOf(tx, project)]
+        if (typeof body.repo_url === 'string') gates.repositoryAllowed(body.repo_url, caller)
+        gates.alwaysWarmAllowed(planOf(tx, project), body.always_warm)
+        const { repo_url, memory_limit_mb, always_warm, caching_enabled, ...plain } = body
+        updateProject(tx, project.id, {
+          ...plain,
+          ...(repo_url === null ? { repo_url: null, sealed_repo_credentials: null } : repo_url === undefined ? {} : splitRepository(deps.sealer, project.id, repo_url)),
+          ...(memory_limit_mb === undefined ? {} : { memory_limit_mb: Math.min(memory_limit_mb, plan.memory_mb) }),
+          ...(always_warm === undefined ? {} : { always_warm: always_warm ? 1 : 0 }),
+          ...(caching_enabled === undefined ? {} : { caching_enabled: caching_enabled ? 1 : 0 }),
+          updated_at: isoTime(deps.clock.now()),
+        })
+        return projectFor(tx, caller, params.slug)
+      })
+      deps.bus.emit(`project:${row.id}`)
+      return { project: presentProject(row) }
+    },
+
+    async deleteProject({ caller }, { params }) {
+      const project = await db.read((tx) => projectFor(tx, caller, params.slug))
+      await deps.engine.remove(project.id)
+    },
+
+    async stopProject({ caller }, { params }) {
+      const project = await db.read((tx) => projectFor(tx, caller, params.slug))
+      await deps.engine.stop(project.id)
+      const { status } = await db.read((tx) => projectFor(tx, caller, params.slug))
+      return { ok: true, status }
+    },
+  }
+}
+
+/** A project follows the plan of the account that owns it, whoever of the team changes it. */
+function planOf(tx: Tx, project: ProjectRow): Caller['plan'] {
+  return tx.sqlFirst<{ plan: Caller['plan'] }>('SELECT plan FROM accounts WHERE id = ?', project.account_id)?.plan ?? 'starter'
+}
+
+/** The sequence number in a cursor; 400 for one that this list never gave. */
+export function cursorIn(cursor: string | undefined): number | undefined {
+  if (cursor === undefined) return undefined
+  const seq = readCursor(cursor)
+  if (seq === undefined)
+    throw new Problem('invalid_input', 'The cursor is not valid.', { issues: [{ path: 'cursor', message: 'Use next_cursor of the page before, or leave it out.' }] })
+  return seq
+}
