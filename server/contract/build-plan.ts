@@ -13,7 +13,7 @@ export interface BuildPlan {
 interface NodeWork {
   /** Exact or major version of Node, such as `24` or `22.11.0`. */
   node_version: string
-  /** null: nothing to install. */
+  /** null: nothing to install or run. `version` is exact or a major, for npm to resolve (`pnpm@10`; yarn from 2 on is `@yarnpkg/cli-dist`); null: the npm that comes with Node. Needed at run time too when `start_command` names it. */
   package_manager: { name: 'npm' | 'pnpm' | 'yarn'; version: string | null } | null
   /** Folder that install runs in, relative to the source: the workspace root, or `root_directory`. `.` is the source itself. */
   install_directory: string
@@ -22,7 +22,7 @@ interface NodeWork {
   /** Shell commands, run with the package manager and `node_modules/.bin` on the PATH; null: the step is skipped. */
   install_command: string | null
   build_command: string | null
-  /** Files, relative to the source, that installed dependencies depend on (lock file, manifests, .npmrc ...). */
+  /** Files, relative to the source, that installed dependencies depend on (lock file, manifests, .npmrc ...); `['.']`: all of it, when a script at install time may read anything. */
   install_inputs: string[]
   /** sha-256 (hex) over their names and contents, node version, package manager and install command: the key of the dependency cache. */
   install_key: string
