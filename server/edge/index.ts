@@ -8,9 +8,10 @@ import type { Gate } from './gate.ts'
 import { limits } from './limits.ts'
 import { serveOrdinary } from './ordinary.ts'
 import { refusalAnswer } from './pages.ts'
+import { servePlain } from './plain.ts'
 import { createRequestIds } from './request-id.ts'
 import { createRouter, hostName } from './router.ts'
-import { createSweep } from './sweep.ts'
+import { createSweep, type Timed } from './sweep.ts'
 import { serveTunnels, wantsWebSocket } from './tunnel.ts'
 
 export type { Edge, Route } from './edge.ts'
@@ -45,7 +46,7 @@ export function createEdge(options: EdgeOptions): Edge {
     head_ms: options.head_timeout_ms ?? limits.head_ms,
   }
   const sockets = new Set<Socket>()
-  const server = createListener(gate, sockets)
+  const server = createListener(gate, sockets, options.fast_path ?? true)
 
   return {
     async listen({ host, port }) {
@@ -74,7 +75,7 @@ export function createEdge(options: EdgeOptions): Edge {
 /** The name as the table has it; what is no name at all stays as it is and is never found. */
 const known = (host: string): string => hostName(host) ?? host
 
-function createListener(gate: Gate, sockets: Set<Socket>): Server {
+function createListener(gate: Gate, sockets: Set<Socket>, fast_path: boolean): Server {
   const server = createServer({
     maxHeaderSize: limits.head_bytes,
     // Without Host Node would answer by itself, without a page; we count the Host headers ourselves.
@@ -91,9 +92,20 @@ function createListener(gate: Gate, sockets: Set<Socket>): Server {
   // Node would silently drop headers over its count, and yet frame by them: take them all, refuse by our own count.
   server.maxHeadersCount = 0
   server.maxConnections = limits.connections
+  // Node's own listener reads every connection; with the plain path it gets those that we hand over.
+  const readByNode = server.listeners('connection') as ((socket: Socket) => void)[]
+  server.removeAllListeners('connection')
+  const ordinary = (socket: Socket): void => {
+    for (const listener of readByNode) listener.call(server, socket)
+    socket.once('end', () => watchHalfClosed(gate, socket))
+  }
+  // A client may close its half after the request and still wants the answer; Node's default would cut it.
+  Object.assign(server, { httpAllowHalfOpen: true })
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket))
+    if (fast_path) servePlain(gate, socket, ordinary)
+    else ordinary(socket)
   })
   serveOrdinary(gate, server)
   serveTunnels(gate, server)
@@ -103,6 +115,21 @@ function createListener(gate: Gate, sockets: Set<Socket>): Server {
     refuse(gate, socket as Socket, status, sentence, error.rawPacket?.toString('latin1', 0, 4096) ?? '')
   })
   return server
+}
+
+/** After FIN a client either still reads, or is gone and only a write would tell: it is gone when nothing moves. */
+function watchHalfClosed(gate: Gate, socket: Socket): void {
+  let written = socket.bytesWritten
+  const timed: Timed = {
+    deadline: gate.sweep.now + limits.half_closed_ms,
+    expire() {
+      if (socket.bytesWritten === written) return void socket.destroy()
+      written = socket.bytesWritten
+      timed.deadline = gate.sweep.now + limits.half_closed_ms
+    },
+  }
+  gate.sweep.add(timed)
+  socket.once('close', () => gate.sweep.delete(timed))
 }
 
 const parserRefusals: Record<string, [number, string]> = {

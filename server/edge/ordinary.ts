@@ -242,6 +242,9 @@ class OrdinaryVisit implements Visit, Sink {
     list.push('X-Request-Id', this.id)
     if (this.#asking) list.push('Connection', 'close')
     this.#response.writeHead(head.status, head.reason, list)
+  }
+
+  flush(): void {
     // An event stream may be silent for long after its head.
     this.#response.flushHeaders()
   }

@@ -15,11 +15,13 @@ export interface ResponseHead {
   /** How long the app says it keeps an idle connection, in ms; 0 if it does not say. */
   keep_ms: number
   upgrade: string
+  /** Whether it bears a Date. */
+  dated: boolean
   /** Where in the bytes that were read the body begins. */
   body_start: number
 }
 
-const hops = ['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade', 'te', 'content-length', 'x-request-id'] as const
+const hops = ['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade', 'te', 'content-length', 'x-request-id', 'date'] as const
 type Hop = (typeof hops)[number]
 
 const hopsOfLength: readonly (readonly Hop[] | undefined)[] = Array.from({ length: 18 }, (_, length) => hops.filter((hop) => hop.length === length))
@@ -43,7 +45,7 @@ export function readResponseHead(bytes: Buffer, start: number, end: number): Res
   if (++at >= end) return undefined
   if (bytes[at++] !== 10) return 'garbage'
 
-  const head: ResponseHead = { status, reason, lines: '', length: -1, chunked: false, keep: minor === 1, keep_ms: 0, upgrade: '', body_start: 0 }
+  const head: ResponseHead = { status, reason, lines: '', length: -1, chunked: false, keep: minor === 1, keep_ms: 0, upgrade: '', dated: false, body_start: 0 }
   let named = ''
   let kept = at
   for (;;) {
@@ -65,6 +67,10 @@ export function readResponseHead(bytes: Buffer, start: number, end: number): Res
     const hop = hopOf(bytes, nameStart, nameLength)
     at += 2
     if (hop === undefined) continue
+    if (hop === 'date') {
+      head.dated = true
+      continue
+    }
     while (bytes[valueStart] === 32 || bytes[valueStart] === 9) valueStart++
     const value = bytes.toString('latin1', valueStart, at - 2).trim()
     if (hop === 'content-length') {

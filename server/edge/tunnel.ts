@@ -122,6 +122,8 @@ class Tunnel implements Visit, Sink, Timed {
 
   proceed(): void {}
 
+  flush(): void {}
+
   head(head: ResponseHead): void {
     this.#answered = true
     const start = `HTTP/1.1 ${head.status} ${head.reason}\r\n${head.lines}`

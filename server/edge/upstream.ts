@@ -18,6 +18,8 @@ export interface Sink {
   /** An interim answer: 100. */
   proceed(): void
   head(head: ResponseHead): void
+  /** The body will take a while: send the head on. */
+  flush(): void
   /**
    * A part of the body, in memory that is used again: true when the bytes are done with, false when they are still
    * needed; nothing more comes then until `exchange.resume()`.
@@ -311,7 +313,9 @@ class Connection implements Timed {
       // Any other interim answer (103) is dropped.
       if (exchange.over) return false
     }
-    return this.#body(exchange, bytes, at, end)
+    const more = this.#body(exchange, bytes, at, end)
+    if (at === end && this.exchange === exchange) exchange.sink.flush()
+    return more
   }
 
   #begin(exchange: Exchange, head: ResponseHead): void {

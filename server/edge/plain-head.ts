@@ -1,0 +1,136 @@
+import { isPlainName, isPlainTarget, isPlainValue, spells } from './characters.ts'
+import { limits } from './limits.ts'
+
+/** A request without anything unusual in it. */
+export interface PlainHead {
+  method: string
+  target: string
+  /** The Host header as sent. */
+  host: string
+  /** Request line and headers to pass on, each with its line end. */
+  lines: string
+  body_length: number
+  /** The client wants the connection closed after this. */
+  close: boolean
+  /** Where in the bytes the body begins. */
+  body_start: number
+}
+
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+/** Headers that change how a request is read or whom it seems to come from: with any of these Node's parser takes over. */
+const oddNames = [
+  'transfer-encoding', 'upgrade', 'expect', 'te', 'trailer', 'http2-settings', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization',
+  'forwarded', 'x-real-ip', 'x-request-id', 'x-client-ip', 'x-cluster-client-ip', 'true-client-ip', 'cf-connecting-ip', 'x-original-url', 'x-rewrite-url',
+]
+const watched = ['host', 'content-length', 'connection', 'keep-alive', ...oddNames]
+const watchedOfLength: readonly (readonly string[] | undefined)[] = Array.from({ length: 32 }, (_, length) => {
+  const names = watched.filter((name) => name.length === length)
+  return names.length > 0 ? names : undefined
+})
+
+/**
+ * Reads the head of a perfectly plain request. `undefined`: more is to come. `'odd'`: anything else, be it wrong or only
+ * unusual; it gives up at the first doubt, and nothing has been consumed then.
+ */
+export function readPlainHead(bytes: Buffer, length: number): PlainHead | 'odd' | undefined {
+  const method = methodAt(bytes, length)
+  if (method === undefined) return length < 8 ? undefined : 'odd'
+  const targetStart = method.length + 1
+  let at = targetStart
+  if (at >= length) return undefined
+  if (bytes[at] !== 47) return 'odd'
+  while (at < length && isPlainTarget[bytes[at] as number] === 1) at++
+  if (at + 11 > length) return undefined
+  const targetEnd = at
+  // ` HTTP/1.1\r\n`
+  if (
+    bytes[at] !== 32 || bytes[at + 1] !== 72 || bytes[at + 2] !== 84 || bytes[at + 3] !== 84 || bytes[at + 4] !== 80 || bytes[at + 5] !== 47 ||
+    bytes[at + 6] !== 49 || bytes[at + 7] !== 46 || bytes[at + 8] !== 49 || bytes[at + 9] !== 13 || bytes[at + 10] !== 10
+  ) return 'odd'
+  at += 11
+
+  let count = 0
+  let lines = ''
+  let kept = 0
+  let host = ''
+  let bodyLength = -1
+  let close = false
+  for (;;) {
+    if (at + 1 >= length) return undefined
+    if (bytes[at] === 13) {
+      if (bytes[at + 1] !== 10) return 'odd'
+      break
+    }
+    if (++count > limits.header_count) return 'odd'
+    const nameStart = at
+    while (at < length && isPlainName[bytes[at] as number] === 1) at++
+    if (at >= length) return undefined
+    const nameLength = at - nameStart
+    if (bytes[at] !== 58 || nameLength === 0) return 'odd'
+    let valueStart = ++at
+    while (at < length && isPlainValue[bytes[at] as number] === 1) at++
+    if (at + 1 >= length) return undefined
+    if (bytes[at] !== 13 || bytes[at + 1] !== 10) return 'odd'
+    const valueEnd = at
+    at += 2
+    const candidates = watchedOfLength[nameLength]
+    if (nameLength > 10 && spells(bytes, nameStart, 'x-forwarded')) return 'odd'
+    if (candidates === undefined) continue
+    for (let i = 0; i < candidates.length; i++) {
+      const name = candidates[i] as string
+      if (!spells(bytes, nameStart, name)) continue
+      if (bytes[valueStart] === 32) valueStart++
+      if (name === 'host') {
+        if (host !== '' || valueStart === valueEnd) return 'odd'
+        host = bytes.toString('latin1', valueStart, valueEnd)
+      } else if (name === 'content-length') {
+        if (bodyLength !== -1) return 'odd'
+        bodyLength = decimal(bytes, valueStart, valueEnd)
+        if (bodyLength < 0) return 'odd'
+      } else if (name === 'connection') {
+        if (valueEnd - valueStart === 5 && spells(bytes, valueStart, 'close')) close = true
+        else if (valueEnd - valueStart !== 10 || !spells(bytes, valueStart, 'keep-alive')) return 'odd'
+        lines += bytes.toString('latin1', kept, nameStart)
+        kept = at
+      } else if (name === 'keep-alive') {
+        lines += bytes.toString('latin1', kept, nameStart)
+        kept = at
+      } else return 'odd'
+      break
+    }
+  }
+  if (host === '') return 'odd'
+  lines += bytes.toString('latin1', kept, at)
+  return {
+    method,
+    target: bytes.toString('latin1', targetStart, targetEnd),
+    host,
+    lines,
+    body_length: bodyLength < 0 ? 0 : bodyLength,
+    close,
+    body_start: at + 2,
+  }
+}
+
+function methodAt(bytes: Buffer, length: number): string | undefined {
+  for (const method of methods) {
+    if (length <= method.length || bytes[0] !== method.charCodeAt(0) || bytes[method.length] !== 32) continue
+    let i = 1
+    while (i < method.length && bytes[i] === method.charCodeAt(i)) i++
+    if (i === method.length) return method
+  }
+  return undefined
+}
+
+/** Digits alone, or -1. */
+function decimal(bytes: Buffer, start: number, end: number): number {
+  if (end === start || end - start > 15) return -1
+  let value = 0
+  for (let i = start; i < end; i++) {
+    const digit = (bytes[i] as number) - 48
+    if (digit < 0 || digit > 9) return -1
+    value = value * 10 + digit
+  }
+  return value
+}

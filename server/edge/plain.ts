@@ -1,0 +1,353 @@
+import type { Socket } from 'node:net'
+import { answerHead, type Answer, type Visit } from './answer.ts'
+import { forwardedLines, isLoopback } from './forward.ts'
+import { BodyGuard, settle, type Gate } from './gate.ts'
+import { limits } from './limits.ts'
+import { failurePage, pageAnswer, refusalAnswer, type PageName } from './pages.ts'
+import { readPlainHead, type PlainHead } from './plain-head.ts'
+import type { ResponseHead } from './response-head.ts'
+import { hostName, type Instance } from './router.ts'
+import { sendSlice } from './slice.ts'
+import type { Timed } from './sweep.ts'
+import type { Exchange, Failure, Sink } from './upstream.ts'
+
+/**
+ * The path of perfectly plain requests: head read on the socket, passed on as it came. At the first doubt the connection,
+ * with the bytes of the doubtful request, goes to Node's own parser by `handOver`, for good.
+ */
+export function servePlain(gate: Gate, socket: Socket, handOver: (socket: Socket) => void): void {
+  new PlainConnection(gate, socket, handOver)
+}
+
+/** A client's connection. It is all there is per request too: nothing is made anew for the next one. */
+class PlainConnection implements Visit, Sink, Timed {
+  readonly raw = true
+  id = ''
+  method = ''
+  target = ''
+  host = ''
+  readonly loopback: boolean
+  deadline: number
+  readonly #gate: Gate
+  readonly #socket: Socket
+  readonly #handOver: (socket: Socket) => void
+  readonly #peer: string
+  /** What came and is not yet used. */
+  #ahead: Buffer | null = null
+  #busy = false
+  #ended = false
+  #closing = false
+  #request: PlainHead | undefined
+  #bodyLeft = 0
+  #guard: BodyGuard | undefined
+  #exchange: Exchange | undefined
+  #instance: Instance | undefined
+  #stopWaiting: (() => void) | undefined
+  /** The head of the answer, until it goes out with the first of the body. */
+  #head = ''
+  #begun = false
+  #rechunk = false
+  #written = 0
+  /** Host and what we say about the client, which seldom change on a connection. */
+  #lastHost = ''
+  #forwarded = ''
+  readonly #cut = (): void => void this.#socket.destroy()
+
+  constructor(gate: Gate, socket: Socket, handOver: (socket: Socket) => void) {
+    this.#gate = gate
+    this.#socket = socket
+    this.#handOver = handOver
+    this.#peer = socket.remoteAddress ?? ''
+    this.loopback = isLoopback(this.#peer)
+    this.deadline = gate.sweep.now + limits.client_idle_ms
+    gate.sweep.add(this)
+    socket.on('data', this.#data)
+    socket.on('drain', this.#drain)
+    socket.on('end', this.#end)
+    socket.on('error', this.#error)
+    socket.on('close', this.#close)
+  }
+
+  readonly #data = (bytes: Buffer): void => {
+    if (this.#closing) return
+    if (this.#bodyLeft > 0 && this.#guard) return this.#body(bytes)
+    if (!this.#busy) return this.#read(bytes)
+    this.#ahead = this.#ahead === null ? bytes : Buffer.concat([this.#ahead, bytes])
+    if (this.#ahead.length > limits.ahead_bytes) this.#socket.pause()
+  }
+
+  #read(arrived: Buffer): void {
+    const bytes = this.#ahead === null ? arrived : Buffer.concat([this.#ahead, arrived])
+    this.#ahead = null
+    const request = readPlainHead(bytes, bytes.length)
+    if (request === undefined && bytes.length <= limits.head_bytes) {
+      if (this.#request !== undefined || this.deadline > this.#gate.sweep.now + this.#gate.head_ms) this.deadline = this.#gate.sweep.now + this.#gate.head_ms
+      this.#request = undefined
+      this.#ahead = bytes
+      return
+    }
+    if (request === undefined || request === 'odd' || request.body_start > limits.head_bytes) return this.#leave(bytes)
+    this.#serve(request, bytes)
+  }
+
+  /** Gives the connection away. */
+  #leave(bytes: Buffer): void {
+    const socket = this.#socket
+    socket.off('data', this.#data).off('drain', this.#drain).off('end', this.#end).off('error', this.#error).off('close', this.#close)
+    this.#gate.sweep.delete(this)
+    socket.pause()
+    socket.unshift(bytes)
+    this.#handOver(socket)
+    socket.resume()
+  }
+
+  #serve(request: PlainHead, bytes: Buffer): void {
+    this.#busy = true
+    this.deadline = 0
+    this.#request = request
+    this.#begun = false
+    this.#rechunk = false
+    this.id = this.#gate.newId()
+    this.method = request.method
+    this.target = request.target
+    const host = hostName(request.host)
+    const bodyEnd = Math.min(bytes.length, request.body_start + request.body_length)
+    this.#bodyLeft = request.body_length - (bodyEnd - request.body_start)
+    this.#ahead = bodyEnd < bytes.length ? bytes.subarray(bodyEnd) : null
+    if (this.#bodyLeft > 0) this.#socket.pause()
+    if (host === undefined) return this.send(refusalAnswer(400, 'The Host header is no host name.', this), true)
+    this.host = host
+    const body = bodyEnd > request.body_start ? bytes.subarray(request.body_start, bodyEnd) : null
+    // Here a cache will look first, and a meter will begin to count (issue 3).
+    const found = this.#gate.router.find(host)
+    if (found?.upstream) this.#forward(found, request, body)
+    else this.#stopWaiting = settle(this.#gate, host, (instance) => this.#go(instance, request, body))
+  }
+
+  #go(instance: Instance | undefined, request: PlainHead, body: Buffer | null): void {
+    if (instance === undefined) return this.#page('unknown_host')
+    if (instance.upstream) return this.#forward(instance, request, body)
+    this.#instance = instance
+    instance.enter(this.#cut)
+    if (instance.site) instance.site.answer(this, (answer) => this.send(answer))
+    else this.#page(instance.route.kind === 'page' ? instance.route.page : 'bad_gateway')
+  }
+
+  #forward(instance: Instance, request: PlainHead, body: Buffer | null): void {
+    if (instance.upstream === null) return
+    this.#instance = instance
+    instance.enter(this.#cut)
+    if (this.#lastHost !== request.host) {
+      this.#lastHost = request.host
+      this.#forwarded = forwardedLines(this.#peer, request.host)
+    }
+    this.#exchange = instance.upstream.ask(this, {
+      head: `${request.lines}${this.#forwarded}${this.id}\r\n\r\n`,
+      body,
+      complete: this.#bodyLeft === 0,
+      repeatable: request.body_length === 0 && (request.method === 'GET' || request.method === 'HEAD' || request.method === 'OPTIONS'),
+      bodiless: request.method === 'HEAD',
+      upgrade: false,
+    })
+    this.#exchange.start()
+  }
+
+  header(name: string): string | undefined {
+    const lines = this.#request?.lines ?? ''
+    return new RegExp(`^${name}:[ ]?(.*?)[ ]*$`, 'im').exec(lines)?.[1]
+  }
+
+  ready(): void {
+    if (this.#bodyLeft === 0) return
+    this.#guard ??= new BodyGuard(this.#gate.sweep, () => this.#tooSlow())
+    this.#socket.resume()
+  }
+
+  #body(arrived: Buffer): void {
+    let bytes = arrived
+    if (bytes.length > this.#bodyLeft) {
+      this.#ahead = bytes.subarray(this.#bodyLeft)
+      bytes = bytes.subarray(0, this.#bodyLeft)
+    }
+    this.#bodyLeft -= bytes.length
+    if (this.#guard) this.#guard.bytes += bytes.length
+    const more = this.#exchange?.write(bytes) ?? true
+    if (this.#bodyLeft === 0) {
+      this.#guard?.stop()
+      this.#guard = undefined
+      this.#exchange?.finish()
+    } else if (!more) {
+      if (this.#guard) this.#guard.excused = true
+      this.#socket.pause()
+    }
+  }
+
+  drained(): void {
+    if (this.#guard === undefined) return
+    this.#guard.excused = this.#begun
+    this.#socket.resume()
+  }
+
+  #tooSlow(): void {
+    this.#guard = undefined
+    this.#exchange?.abort()
+    this.#exchange = undefined
+    if (this.#begun) this.#cut()
+    else this.send(refusalAnswer(408, 'The body of the request came too slowly.', this), true)
+  }
+
+  proceed(): void {}
+
+  head(head: ResponseHead): void {
+    if (this.#guard) this.#guard.excused = true
+    this.#rechunk = !head.chunked && head.length < 0 && this.method !== 'HEAD' && head.status !== 204 && head.status !== 304
+    this.#head = `HTTP/1.1 ${head.status} ${head.reason}\r\n${head.lines}${head.chunked || this.#rechunk ? 'Transfer-Encoding: chunked\r\n' : ''}${
+      head.dated ? '' : this.#gate.dateLine()
+    }${this.#request?.close ? 'Connection: close\r\n' : ''}X-Request-Id: ${this.id}\r\n\r\n`
+  }
+
+  flush(): void {
+    if (this.#head === '') return
+    this.#begun = true
+    this.#socket.write(this.#head, 'latin1')
+    this.#head = ''
+  }
+
+  data(bytes: Buffer, start: number, end: number): boolean {
+    const socket = this.#socket
+    if (this.#rechunk) this.#head += `${(end - start).toString(16)}\r\n`
+    const head = this.#head
+    if (head === '') socket.write(bytes.subarray(start, end))
+    else {
+      // Head and body in one write: one packet, one system call.
+      const whole = Buffer.allocUnsafe(head.length + end - start)
+      whole.write(head, 0, 'latin1')
+      bytes.copy(whole, head.length, start, end)
+      this.#head = ''
+      this.#begun = true
+      socket.write(whole)
+    }
+    if (this.#rechunk) socket.write('\r\n', 'latin1')
+    return socket.writableLength === 0
+  }
+
+  end(): void {
+    this.#exchange = undefined
+    if (this.#rechunk) this.#head += '0\r\n\r\n'
+    this.flush()
+    this.#next()
+  }
+
+  fail(failure: Failure): void {
+    this.#exchange = undefined
+    this.#head = ''
+    if (this.#begun) return this.#cut()
+    const request = this.#request
+    const instance = this.#gate.router.find(this.host)
+    if (failure === 'refused' && instance !== this.#instance && request && request.body_length === 0) {
+      this.#instance?.leave(this.#cut)
+      this.#instance = undefined
+      this.#stopWaiting = settle(this.#gate, this.host, (now) => this.#go(now, request, null))
+      return
+    }
+    this.#gate.log.warn('edge.upstream_failed', { request_id: this.id, host: this.host, failure })
+    this.#page(failurePage(failure))
+  }
+
+  #page(name: PageName): void {
+    this.send(pageAnswer(name, this, this.#instance?.route))
+  }
+
+  /** An answer of our own. */
+  send(answer: Answer, close = false): void {
+    const slice = answer.body !== null && !Buffer.isBuffer(answer.body) ? answer.body : null
+    if (this.#socket.destroyed || !this.#busy) return slice?.close()
+    const request = this.#request
+    if (close && request) request.close = true
+    const last = request?.close || this.#bodyLeft > 0
+    const head = `${answerHead(answer, this.id, this.#gate.dateLine())}${last ? 'Connection: close\r\n' : ''}\r\n`
+    this.#begun = true
+    if (answer.body === null || this.method === 'HEAD') {
+      slice?.close()
+      this.#socket.write(head, 'latin1')
+    } else if (Buffer.isBuffer(answer.body)) {
+      const body = answer.body
+      const whole = Buffer.allocUnsafe(head.length + body.length)
+      whole.write(head, 0, 'latin1')
+      body.copy(whole, head.length)
+      this.#socket.write(whole)
+    } else {
+      this.#socket.write(head, 'latin1')
+      return sendSlice(answer.body, this.#socket, (whole) => (whole ? this.#next() : this.#cut()))
+    }
+    this.#next()
+  }
+
+  /** The answer is out. */
+  #next(): void {
+    this.#instance?.leave(this.#cut)
+    this.#instance = undefined
+    this.#busy = false
+    if (this.#request?.close || this.#bodyLeft > 0) return this.#hangUp()
+    const ahead = this.#ahead
+    this.deadline = this.#gate.sweep.now + limits.client_idle_ms
+    if (ahead !== null) {
+      this.#ahead = null
+      this.#socket.resume()
+      // Not from within: a thousand pipelined requests must not be a thousand frames deep.
+      queueMicrotask(() => this.#data(ahead))
+      return
+    }
+    if (this.#ended) this.#socket.end()
+    else if (this.#socket.isPaused()) this.#socket.resume()
+  }
+
+  /** Closes after the last answer; what the client still sends is read and dropped, so that no reset overtakes the answer. */
+  #hangUp(): void {
+    this.#guard?.stop()
+    this.#closing = true
+    this.#ahead = null
+    this.#socket.end()
+    this.#socket.resume()
+    this.deadline = this.#gate.sweep.now + limits.linger_ms
+  }
+
+  expire(): void {
+    const socket = this.#socket
+    if (this.#closing || (!this.#busy && this.#ahead === null)) return void socket.destroy()
+    if (!this.#busy) {
+      this.#busy = true
+      this.id = this.#gate.newId()
+      this.method = 'GET'
+      this.#request = { method: 'GET', target: '/', host: '', lines: this.#ahead?.toString('latin1') ?? '', body_length: 0, close: true, body_start: 0 }
+      return this.send(refusalAnswer(408, 'The head of the request did not arrive in time.', this), true)
+    }
+    // The client has sent FIN. If it still takes bytes it only closed its half; if nothing moves it is gone.
+    if (this.#written === socket.bytesWritten) return void socket.destroy()
+    this.#written = socket.bytesWritten
+    this.deadline = this.#gate.sweep.now + limits.half_closed_ms
+  }
+
+  readonly #drain = (): void => this.#exchange?.resume()
+
+  readonly #end = (): void => {
+    this.#ended = true
+    if (this.#closing) return
+    if (this.#bodyLeft > 0) return void this.#socket.destroy()
+    if (!this.#busy) return void this.#socket.end()
+    this.#written = this.#socket.bytesWritten
+    this.deadline = this.#gate.sweep.now + limits.half_closed_ms
+  }
+
+  readonly #error = (): void => {}
+
+  readonly #close = (): void => {
+    this.#gate.sweep.delete(this)
+    this.#guard?.stop()
+    this.#stopWaiting?.()
+    this.#exchange?.abort()
+    this.#exchange = undefined
+    this.#instance?.leave(this.#cut)
+    this.#instance = undefined
+  }
+}
