@@ -2,6 +2,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { platform } from 'node:os'
 import { delimiter, join } from 'node:path'
 import type { StepName } from '../contract/deployments.ts'
+import { missingOutput, stepFailure } from './build-failures.ts'
 import { dependencyKey, type NodePlan } from './dependencies.ts'
 import { inside, isFolder, moveFolder, sizeOf } from './files.ts'
 import type { BuildCache } from './process-cache.ts'
@@ -137,26 +138,6 @@ async function runStep(step: StepName & ('install' | 'build'), command: string, 
   throw stepFailure(step, command, end, request.memory_mb, maxProcesses)
 }
 
-/** The sentence for a command that ended badly; the same in both drivers. */
-export function stepFailure(
-  step: 'install' | 'build',
-  command: string,
-  end: { code: number | null; signal: string | null; out_of_memory: boolean; too_many_processes: boolean },
-  memory_mb: number,
-  processes: number,
-): BuildFailure {
-  const short = command.length > 120 ? `${command.slice(0, 120)}…` : command
-  if (end.out_of_memory) {
-    return new BuildFailure('out_of_memory', `\`${short}\` used more than the ${memory_mb} MB of memory that a build may use.`, 'Make the build need less memory, or give builds more of it.')
-  }
-  if (end.too_many_processes) {
-    return new BuildFailure(`${step}_failed`, `\`${short}\` began more than ${processes} processes and was ended.`, 'Look for a script that starts itself again.')
-  }
-  const how = end.code === null ? `was ended by ${end.signal ?? 'a signal'}` : `ended with exit code ${end.code}`
-  const hint = end.code === 127 ? 'A program was not found: is it among the dependencies?' : `The last lines of the ${step} log say why; the same command fails on any machine with a fresh checkout.`
-  return new BuildFailure(`${step}_failed`, `\`${short}\` ${how}.`, hint)
-}
-
 async function staticArtifact(plan: Extract<NodePlan, { kind: 'static' }>, place: string): Promise<Artifact> {
   const source = join(place, 'app')
   const output = inside(source, plan.output_directory)
@@ -168,9 +149,6 @@ async function staticArtifact(plan: Extract<NodePlan, { kind: 'static' }>, place
   if (output !== source) await rm(source, { recursive: true, force: true, maxRetries: 5 })
   return { kind: 'static', directory, spa_fallback: plan.spa_fallback, bytes }
 }
-
-export const missingOutput = (directory: string): BuildFailure =>
-  new BuildFailure('build_failed', `The build left no folder ${directory}, which was to be served.`, 'Check the build command, and where the framework writes its output.')
 
 async function serverArtifact(plan: Extract<NodePlan, { kind: 'server' }>, place: string, request: BuildRequest, tools: Tools): Promise<Artifact> {
   const node = await tools.toolchains.node(plan.node_version, request.signal)

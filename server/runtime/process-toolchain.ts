@@ -3,6 +3,7 @@ import { access, chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile
 import { platform } from 'node:os'
 import { dirname, join } from 'node:path'
 import { BuildFailure, type RuntimeOptions } from './runtime.ts'
+import { raceAbort } from './signals.ts'
 
 export type PackageManager = { name: 'npm' | 'pnpm' | 'yarn'; version: string | null }
 
@@ -64,7 +65,7 @@ export function createToolchains(options: RuntimeOptions, signal: AbortSignal): 
       if (wanted === 'auto' || wanted === mine || wanted === mine.split('.')[0]) {
         return { file: options.node_path, folder: dirname(options.node_path), version: mine }
       }
-      const folder = await orAborted(install('node', nodePackage(), wanted), aborted).catch((error: unknown) => {
+      const folder = await raceAbort(install('node', nodePackage(), wanted), aborted).catch((error: unknown) => {
         throw unlessAborted(error, aborted, `Node ${wanted} could not be installed.`, 'Check that this version exists and that the npm registry can be reached, or set the Node version to auto.')
       })
       const file = platform() === 'win32' ? join(folder, 'bin', 'node.exe') : join(folder, 'bin', 'node')
@@ -86,7 +87,8 @@ export function createToolchains(options: RuntimeOptions, signal: AbortSignal): 
       const berry = manager.name === 'yarn' && !version.startsWith('1')
       const packageName = berry ? '@yarnpkg/cli-dist' : manager.name
       try {
-        entry = await orAborted(install(manager.name, packageName, version), aborted)
+        // An install is shared: the abort of one build only ends its own waiting.
+        entry = await raceAbort(install(manager.name, packageName, version), aborted)
       } catch (error) {
         throw unlessAborted(error, aborted, `${manager.name} ${version} could not be installed.`, 'Check that this version exists and that the npm registry can be reached.')
       }
@@ -149,16 +151,6 @@ async function shims(folder: string, programs: Record<string, string>): Promise<
   return folder
 }
 let shimCount = 0
-
-/** An install is shared, so that the abort of one build only ends its own waiting. */
-function orAborted<T>(job: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted()
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason)
-    signal.addEventListener('abort', abort, { once: true })
-    job.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-  })
-}
 
 function unlessAborted(error: unknown, signal: AbortSignal, message: string, hint: string): unknown {
   return signal.aborted ? signal.reason : new BuildFailure('install_failed', message, hint, error)

@@ -1,0 +1,115 @@
+import { Readable } from 'node:stream'
+import type Docker from 'dockerode'
+import { connect, findCandidates, type Connection } from './docker-connect.ts'
+import { BuildFailure, type RuntimeOptions } from './runtime.ts'
+
+/** Our view of the engine: the connection, found when first needed and again when lost, and the names of what is ours. */
+export interface Engine {
+  connection(): Promise<Connection>
+  /** Forgets the connection, so that the next call searches again. */
+  lost(): void
+  /** Our network; containers on it reach the internet and are reached from the host, but not one another. */
+  network(): Promise<string>
+  labels(role: Role, more?: { project_id?: string; deployment_id?: string; [label: string]: string | undefined }): Record<string, string>
+  /** Filters that name only what is ours. */
+  ours(more?: Record<string, string>): { label: string[] }
+  imageName(projectId: string, deploymentId: string): string
+  name(...parts: string[]): string
+  options: RuntimeOptions
+}
+
+export type Role = 'app' | 'build' | 'image' | 'dependencies' | 'cache' | 'network'
+
+export function createEngine(options: RuntimeOptions): Engine {
+  const short = options.instance_id.toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '') || 'local'
+  let connecting: Promise<Connection> | undefined
+  let network: Promise<string> | undefined
+
+  const search = async (): Promise<Connection> => {
+    const found = await connect(await findCandidates(options.docker))
+    if ('docker' in found) return found
+    options.log.info('docker_not_found', { tried: found.tried })
+    throw new BuildFailure('runtime_unavailable', 'No Docker engine answers.', 'Install Docker and start it; `homeport doctor` shows where it was looked for.')
+  }
+  const connection = () =>
+    (connecting ??= search().catch((error: unknown) => {
+      connecting = undefined
+      throw error
+    }))
+
+  const makeNetwork = async (): Promise<string> => {
+    const { docker } = await connection()
+    const name = `homeport-${short}`
+    try {
+      await docker.createNetwork({
+        Name: name,
+        CheckDuplicate: true,
+        Driver: 'bridge',
+        Options: { 'com.docker.network.bridge.enable_icc': 'false' },
+        Labels: engine.labels('network'),
+      })
+    } catch (error) {
+      // 409: it is there already.
+      if (statusOf(error) !== 409) throw error
+    }
+    return name
+  }
+
+  const engine: Engine = {
+    options,
+    connection,
+    lost() {
+      connecting = undefined
+      network = undefined
+    },
+    network: () =>
+      (network ??= makeNetwork().catch((error: unknown) => {
+        network = undefined
+        throw error
+      })),
+    labels(role, { project_id, deployment_id, ...more } = {}) {
+      const all = { 'homeport.instance': options.instance_id, 'homeport.role': role, 'homeport.project': project_id, 'homeport.deployment': deployment_id, ...more }
+      return Object.fromEntries(Object.entries(all).filter((pair): pair is [string, string] => pair[1] !== undefined))
+    },
+    ours: (more = {}) => ({ label: Object.entries({ 'homeport.instance': options.instance_id, ...more }).map(([key, value]) => `${key}=${value}`) }),
+    imageName: (projectId, deploymentId) => `homeport-${short}/${namePart(projectId)}:${namePart(deploymentId)}`,
+    name: (...parts) => ['homeport', short, ...parts.map(namePart)].join('-'),
+  }
+  return engine
+}
+
+/** Ids as the engine allows them in names. */
+const namePart = (id: string): string => id.toLowerCase().replace(/[^a-z0-9._-]/g, '-')
+
+/** dockerode tells streams by loose types; what comes is a socket or an answer of Node's own. */
+export function readable(stream: unknown): Readable {
+  if (stream instanceof Readable) return stream
+  throw new Error('The engine answered without a stream.')
+}
+
+export function statusOf(error: unknown): number | undefined {
+  return typeof error === 'object' && error !== null && 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : undefined
+}
+
+/** Whether an error says that the engine can't be reached, rather than that it refuses. */
+export const isConnectionError = (error: unknown): boolean =>
+  statusOf(error) === undefined &&
+  error instanceof Error &&
+  /ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|socket hang up|No answer within/.test(`${(error as NodeJS.ErrnoException).code ?? ''} ${error.message}`)
+
+/** Removes a container at once; none of that name is no error. */
+export async function removeContainer(docker: Docker, id: string): Promise<void> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      await docker.getContainer(id).remove({ force: true })
+      return
+    } catch (error) {
+      const status = statusOf(error)
+      if (status === 404) return
+      // 409: another removal is under way; it is gone when that is done.
+      if (status !== 409 || attempt >= 20) throw error
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  }
+}
+

@@ -1,0 +1,203 @@
+import { randomBytes } from 'node:crypto'
+import type Docker from 'dockerode'
+import { followContainer, type Follower } from './docker-follow.ts'
+import { removeContainer, statusOf, type Engine } from './docker-engine.ts'
+import { parseListening, readNetwork } from './process-ports.ts'
+import { StartFailure, type FoundInstance, type Instance, type InstanceObserver, type StartRequest } from './runtime.ts'
+
+export interface Instances {
+  start(request: StartRequest): Promise<Instance>
+  list(): Promise<FoundInstance[]>
+  adopt(found: FoundInstance, observer: InstanceObserver): Promise<Instance | undefined>
+  stop(instanceId: string, grace_ms: number): Promise<void>
+  freeze(instanceId: string): Promise<void>
+  thaw(instanceId: string): Promise<void>
+  usage(instanceId: string): Promise<{ cpu_percent: number; memory_mb: number } | null>
+  close(): Promise<void>
+}
+
+const defaultPort = 8080
+const maxProcesses = 256
+
+/** Containers of apps: how they are shut in, started, followed and stopped. */
+export function createInstances(engine: Engine): Instances {
+  const followers = new Map<string, Follower>()
+
+  const follow = async (container: Docker.Container, observer: InstanceObserver, since_ms: number | null | 'start') => {
+    const follower = await followContainer(engine, container.id, since_ms, {
+      onLine: observer.onLine,
+      onExit(exit) {
+        followers.delete(container.id)
+        observer.onExit(exit)
+      },
+    })
+    followers.set(container.id, follower)
+    return follower
+  }
+
+  const create = async (docker: Docker, request: StartRequest, native: boolean): Promise<Docker.Container> => {
+    const { artifact } = request
+    if (artifact.kind !== 'image') throw new StartFailure('start_failed', 'This version was built without Docker.', 'Deploy the project again.')
+    const port = artifact.port ?? defaultPort
+    const bytes = request.memory_mb * 1024 * 1024
+    const variables = { HOST: '0.0.0.0', ...request.variables, PORT: String(port) }
+    try {
+      return await docker.createContainer({
+        Image: artifact.image,
+        name: engine.name(request.deployment_id, randomBytes(4).toString('hex')),
+        Env: Object.entries(variables).map(([key, value]) => `${key}=${value}`),
+        ExposedPorts: { [`${port}/tcp`]: {} },
+        Labels: engine.labels('app', { project_id: request.project_id, deployment_id: request.deployment_id, 'homeport.port': String(port) }),
+        HostConfig: {
+          Memory: bytes,
+          MemorySwap: bytes,
+          // A quarter of the memory's share would starve builds; one core keeps one app from taking the machine.
+          NanoCpus: 1e9,
+          PidsLimit: maxProcesses,
+          CapDrop: ['ALL'],
+          SecurityOpt: ['no-new-privileges'],
+          Init: true,
+          Privileged: false,
+          RestartPolicy: { Name: 'no' },
+          NetworkMode: await engine.network(),
+          ...(native ? {} : { PortBindings: { [`${port}/tcp`]: [{ HostIp: '127.0.0.1', HostPort: '' }] } }),
+          LogConfig: { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '3' } },
+        },
+      })
+    } catch (error) {
+      if (statusOf(error) === 404) throw new StartFailure('start_failed', 'The image of this version is gone.', 'Deploy the project again.', error)
+      throw error
+    }
+  }
+
+  const describe = async (docker: Docker, id: string, deploymentId: string): Promise<Instance> => {
+    const { native } = await engine.connection()
+    const found = await docker.getContainer(id).inspect()
+    const port = Number(found.Config.Labels['homeport.port'] ?? defaultPort)
+    const published = found.NetworkSettings.Ports[`${port}/tcp`]?.[0]?.HostPort
+    const address = Object.values(found.NetworkSettings.Networks)[0]?.IPAddress ?? ''
+    const pid = found.State.Pid
+    return {
+      id,
+      deployment_id: deploymentId,
+      ...(published ? { host: '127.0.0.1', port: Number(published) } : { host: address, port }),
+      listeningPorts: async () => (native && pid > 0 ? parseListening(await readNetwork(pid)) : []),
+    }
+  }
+
+  return {
+    async start(request) {
+      request.signal.throwIfAborted()
+      const { docker, native } = await engine.connection()
+      const container = await create(docker, request, native)
+      let follower: Follower | undefined
+      try {
+        follower = await follow(container, request, 'start')
+        request.signal.throwIfAborted()
+        await container.start().catch((error: unknown) => {
+          throw startFailure(error)
+        })
+        follower.started()
+        return await describe(docker, container.id, request.deployment_id)
+      } catch (error) {
+        followers.delete(container.id)
+        follower?.close()
+        await removeContainer(docker, container.id).catch(() => {})
+        throw error
+      }
+    },
+
+    async list() {
+      const { docker } = await engine.connection()
+      const containers = await docker.listContainers({ all: true, filters: JSON.stringify(engine.ours({ 'homeport.role': 'app' })) })
+      return Promise.all(
+        containers.map(async (container) => {
+          const running = container.State === 'running' || container.State === 'paused'
+          const state = running ? undefined : await docker.getContainer(container.Id).inspect().then((found) => found.State, () => undefined)
+          return {
+            id: container.Id,
+            project_id: container.Labels['homeport.project'] ?? '',
+            deployment_id: container.Labels['homeport.deployment'] ?? '',
+            running,
+            exit: running ? null : { code: state?.ExitCode ?? null, signal: null, out_of_memory: state?.OOMKilled ?? false },
+            adoptable: true,
+            last_line_at: null,
+          }
+        }),
+      )
+    },
+
+    async adopt(found, observer) {
+      const { docker } = await engine.connection()
+      const container = docker.getContainer(found.id)
+      const state = await container.inspect().then((one) => one, (error: unknown) => (statusOf(error) === 404 ? undefined : Promise.reject(error)))
+      if (!state || state.Config.Labels['homeport.instance'] !== engine.options.instance_id) return undefined
+      if (state.State.Paused) await container.unpause().catch(() => {})
+      const follower = await follow(container, observer, found.last_line_at)
+      follower.started()
+      return describe(docker, found.id, found.deployment_id)
+    },
+
+    async stop(instanceId, grace_ms) {
+      const { docker } = await engine.connection()
+      const container = docker.getContainer(instanceId)
+      const found = await container.inspect().then((one) => one, (error: unknown) => (statusOf(error) === 404 ? undefined : Promise.reject(error)))
+      if (!found || found.Config.Labels['homeport.instance'] !== engine.options.instance_id) return
+      if (found.State.Paused) await container.unpause().catch(() => {})
+      if (found.State.Running) {
+        // 304: it has ended meanwhile.
+        await container.stop({ t: Math.ceil(grace_ms / 1_000) }).catch((error: unknown) => {
+          if (statusOf(error) !== 304 && statusOf(error) !== 404) throw error
+        })
+      }
+      await followers.get(instanceId)?.ended
+      await removeContainer(docker, instanceId)
+    },
+
+    async freeze(instanceId) {
+      const { docker } = await engine.connection()
+      // 409: it is frozen already, or does not run.
+      await docker.getContainer(instanceId).pause().catch((error: unknown) => {
+        if (statusOf(error) !== 409 && statusOf(error) !== 404) throw error
+      })
+    },
+
+    async thaw(instanceId) {
+      const { docker } = await engine.connection()
+      await docker.getContainer(instanceId).unpause().catch((error: unknown) => {
+        if (statusOf(error) === 404) throw new StartFailure('start_failed', 'The app is gone.', 'Start it again.', error)
+        if (statusOf(error) !== 409 && !/not paused/.test(String(error))) throw error
+      })
+    },
+
+    async usage(instanceId) {
+      const { docker } = await engine.connection()
+      const stats = await docker.getContainer(instanceId).stats({ stream: false }).catch(() => undefined)
+      return stats ? usageOf(stats) : null
+    },
+
+    async close() {
+      for (const follower of followers.values()) follower.close()
+      followers.clear()
+    },
+  }
+}
+
+function usageOf(stats: Docker.ContainerStats): { cpu_percent: number; memory_mb: number } | null {
+  if (!stats.memory_stats?.usage) return null
+  const used = stats.cpu_stats.cpu_usage.total_usage - stats.precpu_stats.cpu_usage.total_usage
+  const whole = stats.cpu_stats.system_cpu_usage - (stats.precpu_stats.system_cpu_usage ?? 0)
+  const percent = whole > 0 ? (used / whole) * (stats.cpu_stats.online_cpus ?? 1) * 100 : 0
+  // What the kernel can take back at once is no need of the app.
+  const cache = stats.memory_stats.stats?.total_inactive_file ?? stats.memory_stats.stats?.inactive_file ?? 0
+  return { cpu_percent: Math.round(percent * 10) / 10, memory_mb: Math.round((stats.memory_stats.usage - cache) / 1024 / 1024) }
+}
+
+function startFailure(error: unknown): unknown {
+  const text = error instanceof Error ? error.message : ''
+  if (/executable file not found|no such file or directory/.test(text)) {
+    return new StartFailure('start_failed', 'The app did not start: its program was not found in the image.', 'Check the start script of package.json, or the CMD of the Dockerfile.', error)
+  }
+  if (statusOf(error) === 400) return new StartFailure('start_failed', 'The app did not start: the engine refused its start command.', 'Check the start script or the CMD of the Dockerfile.', error)
+  return error
+}

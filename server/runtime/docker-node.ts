@@ -1,0 +1,191 @@
+import { posix } from 'node:path'
+import type Docker from 'dockerode'
+import { stepFailure } from './build-failures.ts'
+import { dependencyKey, type NodePlan } from './dependencies.ts'
+import { packFolder } from './docker-context.ts'
+import { readable, removeContainer, statusOf, type Engine } from './docker-engine.ts'
+import { createOutput } from './docker-frames.ts'
+import { baseImage, commit, commitServer, dropOldDependencies } from './docker-images.ts'
+import { extractSite } from './docker-site.ts'
+import { appRoot, buildProgram, environment, imageOwner, keptFolder, secretFiles, shell, toolSteps, type BuildOrder } from './docker-steps.ts'
+import { raceAbort } from './signals.ts'
+import type { Artifact, BuildRequest } from './runtime.ts'
+
+const maxProcesses = 512
+
+/**
+ * Builds Node and static plans in containers with limits for memory, processor and processes, and commits what came of it.
+ * First a container with only what dependencies depend on, committed under the key of the dependencies; then one from that
+ * with the source. Variables, certificates and registry settings come over standard input into memory: no layer has them.
+ */
+export async function buildNode(engine: Engine, request: BuildRequest, plan: NodePlan): Promise<Artifact> {
+  const { docker } = await engine.connection()
+  const { log, signal } = request
+  const base = await baseImage(docker, plan.node_version, (line) => log.note('install', line), signal)
+  let from = base
+  let sourceIsThere = false
+
+  if (plan.install_command === null) {
+    log.skip('install')
+  } else {
+    log.step('install')
+    const key = await dependencyKey(request.folder, plan, request.project_id, request.variables)
+    const made = await installed(engine, docker, request, plan, plan.install_command, base, key)
+    from = made.image
+    sourceIsThere = !made.shared
+  }
+  if (plan.build_command === null) log.skip('build')
+  else log.step('build')
+  const container = await createBuildContainer(engine, docker, request, from)
+  const abort = () => void removeContainer(docker, container.id).catch(() => {})
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    signal.throwIfAborted()
+    if (!sourceIsThere) await upload(container, request, plan)
+    if (plan.build_command !== null) {
+      const steps = from === base ? toolSteps(plan) : []
+      await carryOut(container, request, 'build', plan.build_command, {
+        files: await secretFiles(engine),
+        kept: plan.cache_directories.map((folder) => ({ from: posix.join(keptFolder, encodeURIComponent(folder)), to: posix.join(appRoot, plan.app_directory, folder) })),
+        steps: [...steps.map((step) => ({ ...step, env: environment(engine, request, plan, 'install') })), shell(plan.build_command, posix.join(appRoot, plan.app_directory), environment(engine, request, plan, 'build'))],
+      })
+    }
+    if (plan.kind === 'static') return await extractSite(engine, container, request, plan)
+    return await commitServer(engine, docker, container, request, plan)
+  } finally {
+    signal.removeEventListener('abort', abort)
+    await removeContainer(docker, container.id)
+    // Dependencies that may not be shared belong to this image alone; as its parent they stay as long as it does.
+    if (sourceIsThere) await docker.getImage(from).remove({ noprune: true }).catch(() => {})
+  }
+}
+
+const installing = new Map<string, Promise<string>>()
+
+/** The image with the dependencies; parallel builds with one key wait for the first. */
+async function installed(engine: Engine, docker: Docker, request: BuildRequest, plan: NodePlan, command: string, base: string, key: string | null): Promise<{ image: string; shared: boolean }> {
+  if (key === null) return { image: await install(engine, docker, request, plan, command, base, null), shared: false }
+  const name = `${engine.imageName(request.project_id, 'dependencies').split(':')[0]}:dependencies-${key}`
+  for (;;) {
+    const running = installing.get(name)
+    if (running) {
+      request.log.note('install', 'Another build installs the same dependencies; waiting for it.')
+      await raceAbort(running.catch(() => {}), request.signal)
+      continue
+    }
+    const found = await docker.getImage(name).inspect().then((image) => image.Id, (error: unknown) => (statusOf(error) === 404 ? undefined : Promise.reject(error)))
+    if (found) {
+      request.log.note('install', 'Dependencies come from the cache: what they depend on has not changed.')
+      return { image: name, shared: true }
+    }
+    if (installing.has(name)) continue
+    const job = install(engine, docker, request, plan, command, base, name)
+    installing.set(name, job)
+    try {
+      await job
+      await dropOldDependencies(engine, docker, request.project_id, name)
+      return { image: name, shared: true }
+    } finally {
+      installing.delete(name)
+    }
+  }
+}
+
+async function install(engine: Engine, docker: Docker, request: BuildRequest, plan: NodePlan, command: string, base: string, name: string | null): Promise<string> {
+  const { signal } = request
+  const container = await createBuildContainer(engine, docker, request, base)
+  const abort = () => void removeContainer(docker, container.id).catch(() => {})
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    await upload(container, request, plan, name === null ? undefined : plan.install_inputs)
+    const env = environment(engine, request, plan, 'install')
+    await carryOut(container, request, 'install', command, {
+      files: await secretFiles(engine),
+      kept: [],
+      steps: [...toolSteps(plan).map((step) => ({ ...step, env })), shell(command, posix.join(appRoot, plan.install_directory), env)],
+    })
+    // The container's labels come along: those of a shared set must not name the deployment that happened to make it.
+    const labels = engine.labels('dependencies', { project_id: request.project_id, deployment_id: name === null ? request.deployment_id : '' })
+    return await commit(container, name, { Labels: labels })
+  } finally {
+    signal.removeEventListener('abort', abort)
+    await removeContainer(docker, container.id)
+  }
+}
+
+async function createBuildContainer(engine: Engine, docker: Docker, request: BuildRequest, image: string): Promise<Docker.Container> {
+  request.signal.throwIfAborted()
+  const bytes = request.memory_mb * 1024 * 1024
+  const volume = engine.name(request.project_id, 'cache')
+  await docker.createVolume({ Name: volume, Labels: engine.labels('cache', { project_id: request.project_id }) })
+  return docker.createContainer({
+    Image: image,
+    name: engine.name('build', request.deployment_id, Math.random().toString(36).slice(2, 8)),
+    User: `${imageOwner}:${imageOwner}`,
+    Cmd: ['node', '-e', buildProgram],
+    Entrypoint: [],
+    WorkingDir: '/',
+    OpenStdin: true,
+    StdinOnce: true,
+    AttachStdin: true,
+    AttachStdout: true,
+    AttachStderr: true,
+    Labels: engine.labels('build', { project_id: request.project_id, deployment_id: request.deployment_id }),
+    HostConfig: {
+      Memory: bytes,
+      MemorySwap: bytes,
+      NanoCpus: Math.round(request.cpus * 1e9),
+      PidsLimit: maxProcesses,
+      CapDrop: ['ALL'],
+      SecurityOpt: ['no-new-privileges'],
+      Init: true,
+      NetworkMode: await engine.network(),
+      Tmpfs: { '/run/homeport': `rw,noexec,nosuid,size=8m,mode=0700,uid=${imageOwner},gid=${imageOwner}` },
+      // Named by us. Docker fills a new volume from the image's folder, so that it belongs to the user node.
+      Mounts: [{ Type: 'volume', Source: volume, Target: '/home/node' }],
+      LogConfig: { Type: 'none', Config: {} },
+    },
+  })
+}
+
+async function upload(container: Docker.Container, request: BuildRequest, plan: NodePlan, only?: string[]): Promise<void> {
+  const modules = plan.install_command !== null
+  const archive = packFolder({
+    folder: request.folder,
+    prefix: appRoot.slice(1),
+    owner: imageOwner,
+    only,
+    signal: request.signal,
+    accepts: (path) => path !== '.git' && !(modules && (path === 'node_modules' || path.endsWith('/node_modules'))),
+  })
+  const failed = new Promise<never>((_, reject) => archive.once('error', reject))
+  await Promise.race([container.putArchive(archive, { path: '/' }), failed])
+}
+
+/** Runs the steps and throws `BuildFailure` when one fails. */
+async function carryOut(container: Docker.Container, request: BuildRequest, step: 'install' | 'build', command: string, order: BuildOrder): Promise<void> {
+  const { log, signal } = request
+  log.note(step, `> ${command}`)
+  const output = createOutput((stream, line) => {
+    if (!signal.aborted) log.line(step, stream, line)
+  })
+  const stream = await container.attach({ stream: true, stdin: true, stdout: true, stderr: true, hijack: true })
+  const drained = new Promise<void>((resolve) => stream.once('end', resolve).once('close', resolve).once('error', () => resolve()))
+  stream.on('data', output.write)
+  try {
+    await container.start()
+    stream.write(`${JSON.stringify(order)}\n`)
+    const { StatusCode } = (await container.wait()) as { StatusCode: number }
+    await drained
+    output.end()
+    signal.throwIfAborted()
+    if (StatusCode === 0) return
+    const { State } = await container.inspect()
+    throw stepFailure(step, command, { code: StatusCode, signal: null, out_of_memory: State.OOMKilled, too_many_processes: false }, request.memory_mb, maxProcesses)
+  } catch (error) {
+    signal.throwIfAborted()
+    throw error
+  } finally {
+    readable(stream).destroy()
+  }
+}

@@ -1,0 +1,93 @@
+import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
+import { createEngine, isConnectionError, removeContainer, statusOf } from './docker-engine.ts'
+import { buildDockerfile } from './docker-file-build.ts'
+import { createInstances } from './docker-instances.ts'
+import { buildNode } from './docker-node.ts'
+import { pathPart } from './files.ts'
+import { BuildFailure, type Runtime, type RuntimeOptions } from './runtime.ts'
+
+/** Builds and runs apps in containers of a Docker engine (or one that speaks its API). Touches only what bears our label. */
+export function createDockerRuntime(options: RuntimeOptions): Runtime {
+  const engine = createEngine(options)
+  const instances = createInstances(engine)
+
+  /** Says in plain words that the engine went away; and looks for it anew the next time. */
+  const explain = (error: unknown): unknown => {
+    if (!isConnectionError(error)) return error
+    engine.lost()
+    return new BuildFailure('runtime_unavailable', 'The Docker engine stopped answering.', 'Start Docker again, then deploy again.', error)
+  }
+
+  return {
+    name: 'docker',
+
+    async probe() {
+      try {
+        const { version, address, docker } = await engine.connection()
+        await docker.ping()
+        return { available: true, version, reason: `Docker ${version} answers at ${address}.` }
+      } catch (error) {
+        engine.lost()
+        const reason = error instanceof BuildFailure ? `${error.message} ${error.hint}` : 'The Docker engine stopped answering.'
+        return { available: false, version: null, reason }
+      }
+    },
+
+    async build(request) {
+      request.signal.throwIfAborted()
+      try {
+        const plan = request.plan.work
+        return plan.kind === 'dockerfile' ? await buildDockerfile(engine, request, plan) : await buildNode(engine, request, plan)
+      } catch (error) {
+        request.signal.throwIfAborted()
+        throw explain(error)
+      }
+    },
+
+    async start(request) {
+      try {
+        return await instances.start(request)
+      } catch (error) {
+        request.signal.throwIfAborted()
+        throw explain(error)
+      }
+    },
+
+    list: () => instances.list(),
+    adopt: (found, observer) => instances.adopt(found, observer),
+    stop: (instanceId, grace_ms) => instances.stop(instanceId, grace_ms),
+    freeze: (instanceId) => instances.freeze(instanceId),
+    thaw: (instanceId) => instances.thaw(instanceId),
+    usage: (instanceId) => instances.usage(instanceId),
+
+    async forget(projectId) {
+      const { docker } = await engine.connection()
+      const filters = JSON.stringify(engine.ours({ 'homeport.project': projectId }))
+      const images = await docker.listImages({ filters: JSON.stringify(engine.ours({ 'homeport.project': projectId, 'homeport.role': 'dependencies' })) })
+      for (const image of images) for (const tag of image.RepoTags ?? []) await docker.getImage(tag).remove().catch(() => {})
+      const { Volumes } = await docker.listVolumes({ filters })
+      for (const volume of Volumes ?? []) await docker.getVolume(volume.Name).remove().catch(ignoreMissing)
+    },
+
+    async discard(deploymentId, artifact) {
+      await rm(join(options.data_dir, 'bundles', pathPart(deploymentId)), { recursive: true, force: true })
+      if (artifact?.kind === 'static' && artifact.directory.startsWith(options.data_dir)) return
+      const { docker } = await engine.connection()
+      const filters = JSON.stringify(engine.ours({ 'homeport.deployment': deploymentId }))
+      for (const container of await docker.listContainers({ all: true, filters })) await removeContainer(docker, container.Id)
+      for (const image of await docker.listImages({ filters })) {
+        const names = image.RepoTags?.filter((tag) => tag !== '<none>:<none>') ?? []
+        for (const name of names.length > 0 ? names : [image.Id]) await docker.getImage(name).remove({ force: true }).catch(ignoreMissing)
+      }
+    },
+
+    close: () => instances.close(),
+  }
+}
+
+/** 404: gone already. 409: something else still stands on it, and takes it along later. */
+function ignoreMissing(error: unknown): void {
+  const status = statusOf(error)
+  if (status !== 404 && status !== 409) throw error
+}
