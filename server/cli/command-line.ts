@@ -1,0 +1,84 @@
+import { version } from '../contract/index.ts'
+import { NotReachable, Refusal } from './client.ts'
+import { type Call, type Command, exitCodes, help, parse, UsageError } from './command.ts'
+import { deploy } from './deploy.ts'
+import { deployments } from './deployments.ts'
+import { doctor } from './doctor.ts'
+import { logs } from './logs.ts'
+import { open } from './open.ts'
+import { projects } from './projects.ts'
+import { settings } from './settings.ts'
+import { team } from './team.ts'
+import { user } from './user.ts'
+
+/** All that speak HTTP. `serve` is handed in: it alone loads the platform. */
+const clients = { deploy, projects, deployments, logs, open, doctor, user, team, settings } satisfies Record<string, Command>
+
+/** What the surroundings give to a call, once its flags are known. */
+export type Surroundings = Omit<Call, 'words' | 'flags' | 'json' | 'connect'> & { connect(flags: Call['flags']): ReturnType<Call['connect']> }
+
+/** Runs one command and returns its exit code; whatever goes wrong is said on standard error. */
+export async function runCommandLine(args: string[], surroundings: Surroundings, serve: Command): Promise<number> {
+  const commands: Record<string, Command> = { serve, ...clients }
+  const { terminal } = surroundings
+  const [name, ...rest] = args[0] === 'help' ? [...args.slice(1, 2), '--help'] : args
+  if (name === '--version' || name === '-v') {
+    terminal.out(version)
+    return exitCodes.done
+  }
+  if (name === undefined || name === '--help' || name === '-h') {
+    terminal[name === undefined ? 'err' : 'out'](overview(commands))
+    return name === undefined ? exitCodes.usage : exitCodes.done
+  }
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (!command) {
+    terminal.err(`There is no command “${name}”. homeport --help lists them.`)
+    return exitCodes.usage
+  }
+  let json = rest.includes('--json')
+  try {
+    const { words, flags } = parse(command, rest)
+    if (flags.help === true) {
+      terminal.out(help(name, command))
+      return exitCodes.done
+    }
+    json = flags.json === true
+    return await command.run({ ...surroundings, words, flags, json, connect: () => surroundings.connect(flags) })
+  } catch (error) {
+    return explain(error, name, command, json, surroundings)
+  }
+}
+
+function explain(error: unknown, name: string, command: Command, json: boolean, { terminal, signal }: Surroundings): number {
+  if (error instanceof UsageError) {
+    terminal.err(json ? JSON.stringify({ error: 'usage', message: error.message }) : `${error.message}\n\n${help(name, command)}`)
+    return exitCodes.usage
+  }
+  if (error instanceof NotReachable) {
+    terminal.err(json ? JSON.stringify({ error: 'not_reachable', message: error.message }) : error.message)
+    return exitCodes.not_reachable
+  }
+  if (error instanceof Refusal) {
+    if (json) terminal.err(JSON.stringify({ error: error.code, message: error.message, issues: error.issues, request_id: error.request_id }))
+    else {
+      terminal.err(`${error.code}: ${error.message}`)
+      for (const issue of error.issues) terminal.err(`  ${issue.path}: ${issue.message}`)
+      terminal.err(`request id: ${error.request_id}`)
+    }
+    return exitCodes.refused
+  }
+  if (!signal.aborted) terminal.err(error instanceof Error ? error.message : String(error))
+  return exitCodes.refused
+}
+
+function overview(commands: Record<string, Command>): string {
+  return [
+    'Homeport: a deployment platform on your own machine.',
+    '',
+    'Usage: homeport COMMAND [options]',
+    '',
+    ...Object.entries(commands).map(([name, command]) => `  ${name.padEnd(14)}${command.summary}`),
+    '',
+    'homeport COMMAND --help tells more. Exit codes: 0 done, 1 refused, 2 usage, 3 not reachable.',
+  ].join('\n')
+}

@@ -1,0 +1,63 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createKeychain } from '../../main/keychain.ts'
+import { reset, world } from '../support/electron-double.ts'
+
+let folder: string
+let path: string
+
+beforeEach(() => {
+  reset()
+  folder = mkdtempSync(join(tmpdir(), 'homeport-keychain-'))
+  path = join(folder, 'data', 'master-key.sealed')
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+test('makes a key of 32 bytes once and gives it back ever after', async () => {
+  const keychain = await createKeychain(path)
+  expect(keychain?.kind).toBe('keychain')
+  const key = await keychain!.read()
+  expect(key).toHaveLength(32)
+  expect(await (await createKeychain(path))!.read()).toEqual(key)
+})
+
+test('the key lies on disk wrapped, for its owner alone', async () => {
+  const key = await (await createKeychain(path))!.read()
+  const file = readFileSync(path)
+  expect(file.includes(Buffer.from(key))).toBe(false)
+  expect(file.includes(Buffer.from(key).toString('hex'))).toBe(false)
+  if (process.platform !== 'win32') expect(statSync(path).mode & 0o777).toBe(0o600)
+})
+
+test('Linux without a keyring only pretends, and is not used', async () => {
+  world.keychain.backend = 'basic_text'
+  expect((await createKeychain(path))?.kind).toBe(process.platform === 'linux' ? undefined : 'keychain')
+  expect(existsSync(path)).toBe(false)
+})
+
+test('a keychain that is locked is not taken for a missing one', async () => {
+  await (await createKeychain(path))!.read()
+  const before = readFileSync(path)
+  world.keychain.is_available = false
+  await expect(createKeychain(path)).rejects.toThrow('not available now')
+  expect(readFileSync(path)).toEqual(before)
+})
+
+test('another keychain cannot open it: a clear end, and nothing is changed', async () => {
+  await (await createKeychain(path))!.read()
+  const before = readFileSync(path)
+  world.keychain.secret = 'k2'
+  const keychain = await createKeychain(path)
+  await expect(keychain!.read()).rejects.toThrow('no longer opens')
+  expect(readFileSync(path)).toEqual(before)
+})
+
+test('wraps anew when the system asks for it, and keeps the key', async () => {
+  const key = await (await createKeychain(path))!.read()
+  world.keychain.is_old = true
+  expect(await (await createKeychain(path))!.read()).toEqual(key)
+  world.keychain.is_old = false
+  expect(await (await createKeychain(path))!.read()).toEqual(key)
+})
