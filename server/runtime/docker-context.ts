@@ -14,6 +14,8 @@ export interface ContextOptions {
   accepts(path: string, isFolder: boolean): boolean
   /** Only these files instead of all. */
   only?: string[]
+  /** Files that are not in the folder: path and text. */
+  more?: Record<string, string>
   /** Owner of everything in the archive. */
   owner: number
   signal: AbortSignal
@@ -38,7 +40,7 @@ export function packFolder(options: ContextOptions): Readable {
 async function fill(pack: Pack, options: ContextOptions): Promise<void> {
   const made = new Set<string>()
   const folder = (path: string) => {
-    const parts = path.split('/').filter(Boolean)
+    const parts = path.split('/').filter((part) => part !== '' && part !== '.')
     for (let n = 1; n <= parts.length; n++) {
       const name = parts.slice(0, n).join('/')
       if (made.has(name)) continue
@@ -47,6 +49,11 @@ async function fill(pack: Pack, options: ContextOptions): Promise<void> {
     }
   }
   folder(options.prefix)
+  for (const [path, text] of Object.entries(options.more ?? {})) {
+    const name = posix.join(options.prefix, path)
+    folder(posix.dirname(name))
+    pack.entry({ name, mode: 0o644, uid: options.owner, gid: options.owner, mtime: epoch }, text)
+  }
   if (options.only) {
     for (const path of options.only.toSorted()) {
       folder(posix.dirname(posix.join(options.prefix, path)))

@@ -1,7 +1,105 @@
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { posix } from 'node:path'
+import type Docker from 'dockerode'
+import { pack } from 'tar-stream'
+import { Readable } from 'node:stream'
 import type { DockerfilePlan } from '../contract/build-plan.ts'
-import type { Engine } from './docker-engine.ts'
+import { packFolder } from './docker-context.ts'
+import { readable, type Engine } from './docker-engine.ts'
+import { prepareDockerfile, usesBuildKit, type HostMounts } from './docker-file.ts'
+import { createIgnore } from './docker-ignore.ts'
+import { readBuild } from './docker-progress.ts'
+import { secretFiles } from './docker-steps.ts'
+import { inside } from './files.ts'
 import { BuildFailure, type Artifact, type BuildRequest } from './runtime.ts'
 
+const maxProcesses = 512
+
+/**
+ * Builds a user's own Dockerfile by the engine's builder. Its classic builder holds the limits of memory, processor and
+ * processes; BuildKit, which newer engines use for everything, and which alone can show the host's certificates to a step
+ * without leaving them in a layer, holds those of the whole engine only. Variables are for run time: a Dockerfile that
+ * needs one while it builds would keep it in its layers.
+ */
 export async function buildDockerfile(engine: Engine, request: BuildRequest, plan: DockerfilePlan): Promise<Artifact> {
-  throw new BuildFailure('build_failed', `${engine.name()} ${request.deployment_id} ${plan.dockerfile}`, '')
+  const { docker, builder } = await engine.connection()
+  const { log, signal } = request
+  log.skip('install')
+  log.step('build')
+  const text = await readFile(inside(request.folder, plan.dockerfile), 'utf8').catch((error: unknown) => {
+    throw new BuildFailure('build_failed', `There is no ${plan.dockerfile} in the source.`, 'Check the root directory of the project.', error)
+  })
+  const files = await secretFiles(engine)
+  const buildKit = builder === '2' || Object.keys(files).length > 0 || usesBuildKit(text)
+  const mounts = buildKit && Object.keys(files).length > 0 ? await importFiles(engine, docker, files, request) : null
+  const name = engine.imageName(request.project_id, request.deployment_id)
+  try {
+    signal.throwIfAborted()
+    const context = await contextOf(request, plan, prepareDockerfile(text, mounts))
+    const bytes = request.memory_mb * 1024 * 1024
+    const ulimits = JSON.stringify([{ Name: 'nofile', Soft: 65_536, Hard: 65_536 }])
+    const limits = { memory: bytes, memswap: bytes, cpuperiod: 100_000, cpuquota: Math.round(request.cpus * 100_000), ulimits, pidslimit: maxProcesses }
+    const settings = {
+      t: name,
+      dockerfile: context.dockerfile,
+      labels: engine.labels('image', { project_id: request.project_id, deployment_id: request.deployment_id }),
+      rm: true,
+      forcerm: true,
+      abortSignal: signal,
+      networkmode: 'default',
+      ...(buildKit ? { version: '2' as const } : limits),
+    }
+    const failed = new Promise<never>((_, reject) => context.archive.once('error', reject))
+    const answer = readable(await Promise.race([docker.buildImage(context.archive, settings), failed]))
+    await Promise.race([readBuild(answer, log, signal, request.memory_mb), failed])
+    return await artifactOf(docker, name, plan)
+  } catch (error) {
+    if (signal.aborted) await docker.getImage(name).remove({ force: true }).catch(() => {})
+    signal.throwIfAborted()
+    throw error
+  } finally {
+    if (mounts) await docker.getImage(mounts.image).remove({ force: true }).catch(() => {})
+  }
+}
+
+/** Certificates and registry settings as an image of their own, for steps to look into; it goes when the build ends. */
+async function importFiles(engine: Engine, docker: Docker, files: Record<string, string>, request: BuildRequest): Promise<HostMounts> {
+  const archive = pack()
+  // For whichever user a step runs as.
+  for (const [name, text] of Object.entries(files)) archive.entry({ name, mode: 0o644, mtime: new Date(0) }, text)
+  archive.finalize()
+  const [repo, tag] = [engine.name('host-files'), randomBytes(8).toString('hex')]
+  const labels = Object.entries(engine.labels('build', { project_id: request.project_id, deployment_id: request.deployment_id }))
+  const changes = labels.map(([key, value]) => `LABEL ${key}=${value}`)
+  const answer = readable(await docker.importImage(Readable.from(archive, { objectMode: false }), { repo, tag, changes }))
+  await new Promise<void>((resolve, reject) => {
+    docker.modem.followProgress(answer, (error) => (error ? reject(error) : resolve()))
+  })
+  return { image: `${repo}:${tag}`, ca: 'ca.crt' in files, npmrc: 'npmrc' in files }
+}
+
+async function contextOf(request: BuildRequest, plan: DockerfilePlan, dockerfile: string): Promise<{ archive: Readable; dockerfile: string }> {
+  const folder = inside(request.folder, plan.context_directory)
+  const relative = posix.relative(posix.normalize(plan.context_directory), posix.normalize(plan.dockerfile))
+  // One that lies outside of its context comes in under a name of ours.
+  const path = relative.startsWith('../') ? '.homeport.Dockerfile' : relative
+  const read = (file: string) => readFile(file, 'utf8').catch(() => undefined)
+  const ignore = (await read(inside(request.folder, `${plan.dockerfile}.dockerignore`))) ?? (await read(inside(folder, '.dockerignore'))) ?? ''
+  const accepts = createIgnore(ignore)
+  const archive = packFolder({
+    folder,
+    prefix: '',
+    owner: 0,
+    signal: request.signal,
+    accepts: (one, isFolder) => one !== '.git' && one !== path && accepts(one, isFolder),
+    more: { [path]: dockerfile },
+  })
+  return { archive, dockerfile: path }
+}
+
+async function artifactOf(docker: Docker, name: string, plan: DockerfilePlan): Promise<Artifact> {
+  const { Size, Config } = await docker.getImage(name).inspect()
+  const exposed = Object.keys(Config.ExposedPorts ?? {}).filter((port) => port.endsWith('/tcp'))
+  return { kind: 'image', image: name, port: plan.port ?? (exposed.length === 1 ? Number.parseInt(exposed[0]!, 10) : null), bytes: Size }
 }

@@ -1,0 +1,64 @@
+/** Files of the host that RUN steps of a user's Dockerfile see, from an image made for this build alone. */
+export interface HostMounts {
+  image: string
+  ca: boolean
+  npmrc: boolean
+}
+
+const folder = '/run/homeport'
+
+/**
+ * A user's Dockerfile as it is built. Two things are changed, each only where it must be: a `# syntax=` line, which would
+ * let the source choose the program that reads it, has no effect; and with `mounts` every RUN step is shown the host's
+ * certificates and registry settings for the time that it runs. Needs BuildKit when `mounts` are given.
+ */
+export function prepareDockerfile(text: string, mounts: HostMounts | null): string {
+  const lines = text.replace(/^\uFEFF/, '').split('\n')
+  const escape = escapeOf(lines)
+  // Directives end at the first line that is none. `escape` is kept; whatever else follows is but a comment.
+  const head = [...(escape === '\\' ? [] : ['# escape=`']), '# Built by Homeport.']
+  return [...head, ...(mounts ? withMounts(lines, escape, mounts) : lines)].join('\n')
+}
+
+/** Whether a Dockerfile needs BuildKit. */
+export const usesBuildKit = (text: string): boolean => /^\s*(RUN\s+(--\w|.*<<-?["']?\w)|COPY\s+(--(link|chmod|exclude|parents)|.*<<-?["']?\w)|ADD\s+--(link|chmod|checksum|keep-git-dir))/im.test(text)
+
+function escapeOf(lines: string[]): string {
+  for (const line of lines) {
+    const directive = /^\s*#\s*(\w+)\s*=\s*(\S+)\s*$/.exec(line)
+    if (!directive) break
+    if (directive[1]!.toLowerCase() === 'escape' && directive[2] === '`') return '`'
+  }
+  return '\\'
+}
+
+function withMounts(lines: string[], escape: string, mounts: HostMounts): string[] {
+  const files = [...(mounts.ca ? ['ca.crt'] : []), ...(mounts.npmrc ? ['npmrc'] : [])]
+  const flags = files.map((name) => `--mount=type=bind,from=${mounts.image},source=/${name},target=${folder}/${name}`).join(' ')
+  // An argument of a stage is there for its RUN steps and in no image.
+  const settings = [...(mounts.ca ? [`ARG NODE_EXTRA_CA_CERTS=${folder}/ca.crt`] : []), ...(mounts.npmrc ? [`ARG npm_config_userconfig=${folder}/npmrc`] : [])]
+  const result: string[] = []
+  let heredocs: string[] = []
+  let continued = false
+  let instruction = ''
+  for (const line of lines) {
+    if (heredocs.length > 0) {
+      result.push(line)
+      if (line.replace(/^\t+/, '').trimEnd() === heredocs[0]) heredocs.shift()
+      continue
+    }
+    const isComment = /^\s*#/.test(line)
+    if (isComment || (continued && line.trim() === '')) {
+      result.push(line)
+      continue
+    }
+    if (!continued) instruction = /^\s*([A-Za-z]+)/.exec(line)?.[1]?.toUpperCase() ?? ''
+    result.push(!continued && instruction === 'RUN' ? line.replace(/^(\s*[A-Za-z]+)(\s|$)/, `$1 ${flags}$2`) : line)
+    if (instruction === 'RUN' || instruction === 'COPY' || instruction === 'ADD') {
+      heredocs = [...line.matchAll(/<<-?(["']?)([A-Za-z_]\w*)\1/g)].map((match) => match[2]!)
+    }
+    continued = line.trimEnd().endsWith(escape)
+    if (instruction === 'FROM' && !continued) result.push(...settings)
+  }
+  return result
+}
