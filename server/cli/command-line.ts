@@ -1,6 +1,6 @@
 import { version } from '../contract/index.ts'
-import { NotReachable, Refusal } from './client.ts'
-import { type Call, type Command, exitCodes, help, parse, UsageError } from './command.ts'
+import { type Client, NotReachable, Refusal } from './client.ts'
+import { type Call, type Command, exitCodes, type Flags, help, parse, UsageError } from './command.ts'
 import { deploy } from './deploy.ts'
 import { deployments } from './deployments.ts'
 import { doctor } from './doctor.ts'
@@ -15,7 +15,10 @@ import { user } from './user.ts'
 const clients = { deploy, projects, deployments, logs, open, doctor, user, team, settings } satisfies Record<string, Command>
 
 /** What the surroundings give to a call, once its flags are known. */
-export type Surroundings = Omit<Call, 'words' | 'flags' | 'json' | 'connect'> & { connect(flags: Call['flags']): ReturnType<Call['connect']> }
+export type Surroundings = Omit<Call, 'words' | 'flags' | 'json' | 'connect' | 'openUrl'> & {
+  connect(flags: Flags): Client
+  openUrl(flags: Flags, ...rest: Parameters<Call['openUrl']>): Promise<boolean>
+}
 
 /** Runs one command and returns its exit code; whatever goes wrong is said on standard error. */
 export async function runCommandLine(args: string[], surroundings: Surroundings, serve: Command): Promise<number> {
@@ -43,7 +46,14 @@ export async function runCommandLine(args: string[], surroundings: Surroundings,
       return exitCodes.done
     }
     json = flags.json === true
-    return await command.run({ ...surroundings, words, flags, json, connect: () => surroundings.connect(flags) })
+    return await command.run({
+      ...surroundings,
+      words,
+      flags,
+      json,
+      connect: () => surroundings.connect(flags),
+      openUrl: (url, options) => surroundings.openUrl(flags, url, options),
+    })
   } catch (error) {
     return explain(error, name, command, json, surroundings)
   }

@@ -1,12 +1,12 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
+import { UsageError } from '../options.ts'
 import type { Client } from './client.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Exit codes of every command (operator.md). */
 export const exitCodes = { done: 0, refused: 1, usage: 2, not_reachable: 3 } as const
 
-/** A command was written in a way that it does not understand; its usage is shown. */
-export class UsageError extends Error {}
+export { UsageError }
 
 /** What a command works with. All that reaches outside is in here, so that a command can be run by a test. */
 export interface Call {
@@ -20,8 +20,8 @@ export interface Call {
   now(): number
   /** Finds the instance by flag, environment or instance.json; throws `NotReachable`. */
   connect(): Client
-  /** Opens an address in the person's browser; false when there is none to open it in. */
-  openUrl(url: string): Promise<boolean>
+  /** Opens an address in the person's browser; false when there is none to open it in. `is_secret`: it signs in. */
+  openUrl(url: string, options: { is_secret: boolean }): Promise<boolean>
   /** Asks on the terminal; undefined when nobody is there to answer. */
   ask(question: string): Promise<string | undefined>
   /** Aborted by Ctrl-C or SIGTERM. */

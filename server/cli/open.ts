@@ -8,8 +8,8 @@ export const open: Command = {
     words(call)
     const { url, expires_at } = await call.connect().call('createSignInLink', {})
     const isPrinted = call.json || call.flags.print === true
-    const opened = !isPrinted && (await call.openUrl(url))
-    call.terminal.out(call.json ? JSON.stringify({ url, expires_at }) : opened ? 'Opened the dashboard in your browser.' : url)
+    const opened = !isPrinted && (await call.openUrl(url, { is_secret: true }))
+    call.terminal.out(call.json ? JSON.stringify({ url, expires_at }) : opened ? 'Opened the dashboard in your browser. If it shows nothing: homeport open --print' : url)
     return exitCodes.done
   },
 }

@@ -70,7 +70,7 @@ async function open(call: Call, slug: string): Promise<number> {
   const client = call.connect()
   await client.call('getProject', { params: { slug } })
   const url = addressOf(await edgeUrlOf(client), slug)
-  const opened = !call.json && (await call.openUrl(url))
+  const opened = !call.json && (await call.openUrl(url, { is_secret: false }))
   call.terminal.out(call.json ? JSON.stringify({ url }) : opened ? `Opened ${url}` : url)
   return exitCodes.done
 }

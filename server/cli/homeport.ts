@@ -1,0 +1,46 @@
+import { createInterface } from 'node:readline/promises'
+import { surroundings, whereabouts } from '../options.ts'
+import { openInBrowser } from './browser.ts'
+import { createClient } from './client.ts'
+import { text } from './command.ts'
+import { runCommandLine } from './command-line.ts'
+import { findInstance } from './find-instance.ts'
+import { serve } from './serve.ts'
+
+/** The command `homeport`: binds the command line to this process. `homeport.mjs` runs the built form of it. */
+const isTerminal = process.stdout.isTTY === true
+const { has_colour, has_display } = surroundings(isTerminal)
+const stop = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort())
+// `homeport logs app | head` closes our output early; that is no failure.
+process.stdout.on('error', () => process.exit(0))
+
+const place = (flags: Parameters<typeof text>[0]) => whereabouts({ data: text(flags, 'data'), url: text(flags, 'url'), token: text(flags, 'token') })
+
+process.exitCode = await runCommandLine(
+  process.argv.slice(2),
+  {
+    terminal: {
+      out: (line) => void process.stdout.write(`${line}\n`),
+      err: (line) => void process.stderr.write(`${line}\n`),
+      is_interactive: isTerminal && process.stdin.isTTY === true,
+      has_colour,
+    },
+    cwd: process.cwd(),
+    now: () => Date.now(),
+    connect: (flags) => createClient(findInstance(place(flags))),
+    openUrl: (flags, url, { is_secret }) => openInBrowser(url, { is_secret, has_display, data_dir: place(flags).data_dir }),
+    async ask(question) {
+      const lines = createInterface({ input: process.stdin, output: process.stderr })
+      try {
+        return await lines.question(question, { signal: stop.signal })
+      } catch {
+        return undefined
+      } finally {
+        lines.close()
+      }
+    },
+    signal: stop.signal,
+  },
+  serve,
+)

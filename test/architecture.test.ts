@@ -1,0 +1,191 @@
+/** Holds the house to its plan: who may import whom, no cycles, no long files, no reach past the doors. The plan is in README.md. */
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { dirname, extname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** Tracked files and new ones that git would track. */
+const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
+  .split('\n')
+  .filter((file) => file !== '' && existsSync(join(root, file)) && statSync(join(root, file)).isFile())
+
+const code = files.filter((file) => /\.(ts|tsx|mjs|cts|mts)$/.test(file) && !/^test\/(apps|fixtures)\//.test(file))
+const textOf = new Map(code.map((file) => [file, readFileSync(join(root, file), 'utf8')]))
+
+interface Import {
+  from: string
+  /** A file of ours, relative to the root, or the name of a package. */
+  to: string
+  is_own: boolean
+  is_type_only: boolean
+}
+
+const imports = code.flatMap((file) => importsOf(file))
+
+/**
+ * Room -> what it may import: other rooms (by prefix), and packages. `type:` allows a type only.
+ * A room may always import itself, and Node's own modules unless it says otherwise.
+ */
+const shared = ['server/contract', 'server/lib']
+const drivers = { 'server/runtime': ['dockerode', 'tar-stream', 'semver', 'ignore'], 'server/source': ['ignore', 'tar-stream'], 'server/builder': ['semver', 'yaml', 'ignore'] }
+const plan: Record<string, { rooms: string[]; packages: string[]; has_node?: boolean }> = {
+  'server/contract': { rooms: [], packages: ['zod'], has_node: false },
+  'server/lib': { rooms: [], packages: [] },
+  'server/http': { rooms: [...shared, 'type:server/features'], packages: ['h3', 'zod', 'mrmime'] },
+  'server/features': { rooms: [...shared, 'server/store', 'server/deploy/engine.ts', 'type:server/edge', 'type:server/source', 'type:server/runtime'], packages: ['zod'] },
+  'server/deploy': { rooms: [...shared, 'server/store', 'server/source', 'server/builder', 'server/runtime', 'server/edge'], packages: [] },
+  'server/store': { rooms: shared, packages: ['kysely', 'better-sqlite3'] },
+  'server/edge': { rooms: shared, packages: ['mrmime'] },
+  'server/keys': { rooms: shared, packages: [] },
+  'server/cli': { rooms: [...shared, 'server/options.ts'], packages: [] },
+  renderer: { rooms: ['server/contract', 'type:preload/bridge.ts'], packages: ['*'], has_node: false },
+  preload: { rooms: [], packages: ['electron'], has_node: false },
+  main: { rooms: ['server/index.ts', 'server/options.ts', 'server/lib/instance-file.ts', 'type:server/keys/keys.ts', 'server/cli/prepare.mjs', 'preload/bridge.ts'], packages: ['electron'] },
+}
+for (const [room, packages] of Object.entries(drivers)) plan[room] = { rooms: shared, packages }
+const roomNames = Object.keys(plan).sort((a, b) => b.length - a.length)
+const roomOf = (file: string) => roomNames.find((room) => file.startsWith(`${room}/`))
+
+describe('who may import whom', () => {
+  test('every room of server/ is in the plan', () => {
+    const rooms = new Set(code.filter((file) => /^server\/[^/]+\//.test(file)).map((file) => file.split('/').slice(0, 2).join('/')))
+    expect([...rooms].filter((room) => !(room in plan))).toEqual([])
+  })
+
+  test.each(Object.keys(plan))('%s', (room) => {
+    const allowed = plan[room]!
+    const wrong = imports.filter((one) => roomOf(one.from) === room && !isAllowed(room, allowed, one)).map((one) => `${one.from} imports ${one.to}`)
+    expect(wrong).toEqual([])
+  })
+
+  test('serve.ts alone takes the composition root into the command line', () => {
+    expect(imports.filter((one) => one.to === 'server/index.ts' && one.from.startsWith('server/') && !/^server\/(cli\/serve|index)\.ts$/.test(one.from))).toEqual([])
+  })
+
+  test('no import goes round in a circle', () => {
+    expect(circles()).toEqual([])
+  })
+
+  test('every import of ours leads to a file', () => {
+    expect(imports.filter((one) => one.is_own && !existsSync(join(root, one.to)) && !one.to.endsWith('.css')).map((one) => `${one.from} -> ${one.to}`)).toEqual([])
+  })
+})
+
+describe('habits', () => {
+  test('no file over 400 lines (contract and migrations excused)', () => {
+    const long = code.filter((file) => !/^server\/(contract|store\/migrations)\//.test(file)).map((file) => [file, textOf.get(file)!.split('\n').length] as const)
+    expect(long.filter(([, lines]) => lines > 401)).toEqual([])
+  })
+
+  test('server/ reads the environment in options.ts alone', () => {
+    const readers = code.filter((file) => file.startsWith('server/') && /process\.env|import\.meta\.env/.test(withoutComments(textOf.get(file)!)))
+    // The launcher runs before options.ts can be loaded: it asks npm's own variable which npm is running.
+    expect(readers.filter((file) => file !== 'server/options.ts' && file !== 'server/cli/prepare.mjs')).toEqual([])
+  })
+
+  test('types are not looked away from', () => {
+    const marks = /@ts-(ignore|nocheck|expect-error)|as unknown as|\bas any\b|: any\b/
+    expect(code.filter((file) => !file.startsWith('test/') && marks.test(withoutComments(textOf.get(file)!)))).toEqual([])
+  })
+
+  test('modules are not mocked', () => {
+    expect(code.filter((file) => file.startsWith('test/') && file !== 'test/architecture.test.ts' && /\bvi\.(mock|doMock)\(/.test(textOf.get(file)!))).toEqual([])
+  })
+})
+
+describe('the repository', () => {
+  const texts = files.filter((file) => !/\.(png|ico|icns|woff2|gz|zip|db)$/.test(file) && file !== 'test/architecture.test.ts')
+
+  test('names no folder of a particular machine', () => {
+    const marks = /\/work\/(main|shared)|\/home\/(?!me\b|user\b|node\b|you\b|app\b)[a-z][a-z0-9-]+\/|\/Users\/(?!me\b|you\b)[A-Za-z]+\//
+    expect(texts.filter((file) => marks.test(readFileSync(join(root, file), 'utf8')))).toEqual([])
+  })
+
+  test('the lock file names no registry, and package.json no other source', () => {
+    const lock = readFileSync(join(root, 'package-lock.json'), 'utf8')
+    expect(lock.match(/"resolved":\s*"https?:[^"]*"/g) ?? []).toEqual([])
+    expect(texts.filter((file) => extname(file) !== '.md' && /^(?!.*(example|localhost|127\.0\.0\.1)).*registry\s*=\s*https?:/m.test(readFileSync(join(root, file), 'utf8')))).toEqual([])
+  })
+
+  test('every optional dependency is in the lock file', () => {
+    const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+      packages: Record<string, { optionalDependencies?: Record<string, string> }>
+    }
+    const missing = Object.entries(packages).flatMap(([path, entry]) =>
+      Object.keys(entry.optionalDependencies ?? {})
+        .filter((name) => !isLocked(packages, path, name))
+        .map((name) => `${path} wants ${name}`),
+    )
+    expect(missing).toEqual([])
+  })
+})
+
+function isAllowed(room: string, allowed: { rooms: string[]; packages: string[]; has_node?: boolean }, one: Import): boolean {
+  if (one.is_own) {
+    if (one.to.startsWith(`${room}/`)) return true
+    // The command line alone may start what it commands.
+    if (one.from === 'server/cli/serve.ts' && one.to === 'server/index.ts') return true
+    return allowed.rooms.some((entry) => {
+      const isTypeEntry = entry.startsWith('type:')
+      const target = isTypeEntry ? entry.slice(5) : entry
+      return (one.to === target || one.to.startsWith(`${target}/`)) && (!isTypeEntry || one.is_type_only)
+    })
+  }
+  if (one.to.startsWith('node:')) return allowed.has_node !== false
+  const name = one.to.startsWith('@') ? one.to.split('/').slice(0, 2).join('/') : one.to.split('/')[0]!
+  // A type from a driver's library is how a room speaks of it.
+  return allowed.packages.includes('*') || allowed.packages.includes(name)
+}
+
+function importsOf(file: string): Import[] {
+  const source = withoutComments(textOf.get(file)!)
+  const found: Import[] = []
+  const statement = /(?:^|\n|;)\s*(?:import|export)\s+(type\s+)?(?:([^'";]*?)\s+from\s+)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/g
+  for (const [, type, names = '', path, lazy] of source.matchAll(statement)) {
+    const specifier = (path ?? lazy)!.split('?')[0]!
+    const inner = /^\{([^}]*)\}$/.exec(names.trim())?.[1]
+    const isInlineType = inner !== undefined && inner.split(',').every((name) => name.trim() === '' || name.trim().startsWith('type '))
+    const isOwn = specifier.startsWith('.')
+    found.push({
+      from: file,
+      to: isOwn ? relative(root, join(root, dirname(file), specifier)) : specifier,
+      is_own: isOwn,
+      is_type_only: type !== undefined || isInlineType,
+    })
+  }
+  return found
+}
+
+function circles(): string[] {
+  const next = new Map<string, string[]>()
+  // A type is gone at run time: it closes no circle.
+  for (const one of imports) if (one.is_own && !one.is_type_only) next.set(one.from, [...(next.get(one.from) ?? []), one.to])
+  const done = new Set<string>()
+  const found: string[] = []
+  const visit = (file: string, path: string[]) => {
+    if (path.includes(file)) {
+      found.push([...path.slice(path.indexOf(file)), file].join(' -> '))
+      return
+    }
+    if (done.has(file)) return
+    for (const target of next.get(file) ?? []) visit(target, [...path, file])
+    done.add(file)
+  }
+  for (const file of next.keys()) visit(file, [])
+  return found
+}
+
+/** An optional package may sit beside the one that wants it or further up. */
+function isLocked(packages: Record<string, unknown>, path: string, name: string): boolean {
+  for (let at = path; ; at = at.slice(0, Math.max(0, at.lastIndexOf('/node_modules/')))) {
+    if (`${at === '' ? '' : `${at}/`}node_modules/${name}` in packages) return true
+    if (at === '') return false
+  }
+}
+
+function withoutComments(source: string): string {
+  return source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|[^:'"`])\/\/[^\n]*/g, '$1')
+}
