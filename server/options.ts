@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { availableParallelism, homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 
@@ -21,8 +22,11 @@ export interface PlatformOptions {
   npmrc_file: string | null
   docker_host: string | null
   home: string
-  path: string
-  ssh_agent: string | null
+  /** The host's environment, for tools that are started: each of them gets an allow-list of it and nothing more. */
+  environment: Record<string, string | undefined>
+  /** Node's own binary, and npm's `npm-cli.js`, for builds without Docker. */
+  node_path: string
+  npm_cli_path: string
   cpus: number
   /** Names that the API answers to beside the loopback ones, such as the machine's name on a network. */
   names: readonly string[]
@@ -62,8 +66,8 @@ export function readOptions(flags: PlatformFlags = {}, env: NodeJS.ProcessEnv = 
     npmrc_file: env.HOMEPORT_NPMRC ?? null,
     docker_host: env.DOCKER_HOST ?? null,
     home: homedir(),
-    path: env.PATH ?? '',
-    ssh_agent: env.SSH_AUTH_SOCK ?? null,
+    environment: { ...env },
+    ...toolPaths(),
     cpus: availableParallelism(),
     names: [],
   }
@@ -99,6 +103,15 @@ function portOf(flag: string, text: string | undefined, fallback: number): numbe
   const port = Number(text)
   if (!/^\d{1,5}$/.test(text) || port > 65_535) throw new UsageError(`${flag} is a number from 0 to 65535, not ${text}.`)
   return port
+}
+
+/** In Electron the running binary is no Node: ours is the one of the `node` package. */
+function toolPaths(): Pick<PlatformOptions, 'node_path' | 'npm_cli_path'> {
+  const folderOf = (name: string) => dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)).replace(/\bapp\.asar\b/, 'app.asar.unpacked')
+  return {
+    node_path: process.versions.electron === undefined ? process.execPath : join(folderOf('node'), 'bin', process.platform === 'win32' ? 'node.exe' : 'node'),
+    npm_cli_path: join(folderOf('npm'), 'bin', 'npm-cli.js'),
+  }
 }
 
 /** Beside the bundle (`out/renderer` next to `out/main`), or in the checkout when it runs from source. */

@@ -63,6 +63,8 @@ export interface Apps {
 export type OutputTap = (stream: 'stdout' | 'stderr', line: string) => void
 
 const stopGrace_ms = 10_000
+/** At the platform's own end there is less time: ten seconds for everything. */
+const endGrace_ms = 4_000
 
 /** Keeps the apps that serve alive: one per project and target (and branch), each with its output, back-off and route. */
 export function createApps(deps: YardDeps): Apps {
@@ -125,10 +127,10 @@ export function createApps(deps: YardDeps): Apps {
     return { spec, instance, ended }
   }
 
-  const halt = async (candidate: Candidate | null, state: RuntimeState = 'stopped'): Promise<void> => {
+  const halt = async (candidate: Candidate | null, grace_ms = stopGrace_ms): Promise<void> => {
     if (!candidate?.instance) return
-    await runtimeOf(candidate.spec).stop(candidate.instance.id, stopGrace_ms)
-    tell(candidate.spec, state)
+    await runtimeOf(candidate.spec).stop(candidate.instance.id, grace_ms)
+    tell(candidate.spec, 'stopped')
   }
 
   const routeTo = (candidate: Candidate): Route => {
@@ -194,11 +196,11 @@ export function createApps(deps: YardDeps): Apps {
     return app
   }
 
-  const stopApp = async (app: App): Promise<void> => {
+  const stopApp = async (app: App, grace_ms?: number): Promise<void> => {
     app.stopping.abort()
     const { candidate } = app
     app.candidate = null
-    await halt(candidate)
+    await halt(candidate, grace_ms)
   }
 
   return {
@@ -244,7 +246,7 @@ export function createApps(deps: YardDeps): Apps {
     async stopAll(names) {
       const mine = [...apps].filter(([, app]) => names.includes(app.spec.runtime))
       for (const [slot] of mine) apps.delete(slot)
-      await Promise.all(mine.map(([, app]) => stopApp(app)))
+      await Promise.all(mine.map(([, app]) => stopApp(app, endGrace_ms)))
     },
     serving: (projectId) => [...apps.values()].some((app) => app.spec.project_id === projectId && app.candidate !== null),
     detach() {

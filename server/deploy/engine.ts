@@ -53,6 +53,9 @@ export interface Engine {
   /** Takes up what the last run left: the queue at once, the apps as soon as their engine answers. */
   start(): Promise<void>
 
+  /** The machine slept, or the engine came back: looks at what serves anew. */
+  resync(): void
+
   /** Parks what is running and ends. `stop`: the runtimes whose apps are stopped, too. */
   close(stop: readonly RuntimeName[]): Promise<void>
 }
@@ -189,6 +192,11 @@ export function createEngine(options: YardOptions): Engine {
       for (const name of names) void recoverWhenThere(name, given_up).catch((error: unknown) => log.error('recovery_failed', { runtime: name, error }))
       reapDue()
       worker.ring()
+    },
+
+    resync() {
+      worker.ring()
+      reapDue()
     },
 
     async close(stop) {

@@ -1,6 +1,7 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { HostEnvironment } from './environment.ts'
+import { gitEnvironment, type HostEnvironment } from './environment.ts'
+import { runGit } from './process.ts'
 import { fetchFolder } from './folder.ts'
 import { describeFolder, fetchGit, type FolderDescription } from './git.ts'
 import type { FetchOptions, Source } from './source.ts'
@@ -13,6 +14,8 @@ export interface SourceRoom {
   fetchSource(options: FetchOptions): Promise<Source>
   /** What git knows of a folder of this machine; `is_git` false when it knows nothing. */
   describeFolder(path: string, signal?: AbortSignal): Promise<FolderDescription>
+  /** `git version 2.47.0`, or undefined when there is no git. */
+  gitVersion(): Promise<string | undefined>
 }
 
 /** `environment` is the host's: PATH, certificates, proxies and ssh's agent are taken from it, nothing else. */
@@ -27,6 +30,14 @@ export function createSource(options: { environment: HostEnvironment }): SourceR
       } catch (error) {
         await empty(into)
         throw error
+      }
+    },
+    async gitVersion() {
+      try {
+        const run = await runGit(['--version'], { environment: gitEnvironment(environment, '/'), signal: AbortSignal.timeout(2_000), idle_ms: 2_000 })
+        return run.code === 0 ? run.stdout.trim() : undefined
+      } catch {
+        return undefined
       }
     },
     describeFolder: (path, signal = new AbortController().signal) => describeFolder(path, environment, signal),

@@ -1,0 +1,102 @@
+import type { PlanName } from '../contract/instance.ts'
+import { type Clock, isoTime } from '../lib/clock.ts'
+import { newId } from '../lib/id.ts'
+import { hashSecret, newSecret } from '../lib/token.ts'
+import type { Db, Tx } from '../store/open.ts'
+import { credentialStands, insertSession, takeSignInCode } from '../store/people.ts'
+import type { Caller } from './context.ts'
+
+/** How the gate learns who somebody is: only hashes are stored, so a look-up by hash is the comparison. */
+export interface Authenticator {
+  byToken(token: string): Promise<Caller | undefined>
+  bySession(secret: string): Promise<Caller | undefined>
+  /** Turns a one-time code into a session; undefined when it is wrong, used or too old. */
+  signIn(code: string): Promise<{ secret: string; max_age_s: number } | undefined>
+  credentialAlive(id: string): Promise<boolean>
+}
+
+const sessionLife_s = 30 * 24 * 3600
+/** `last_used_at` is told to the minute: a write per request would be the dearest part of it. */
+const usedEvery_ms = 60_000
+
+export function createAuthenticator(options: { db: Db; clock: Clock }): Authenticator {
+  const { db, clock } = options
+  const lastUsed = new Map<string, number>()
+
+  const noteUse = (id: string) => {
+    const now = clock.now()
+    if (now - (lastUsed.get(id) ?? 0) < usedEvery_ms) return
+    if (lastUsed.size > 10_000) lastUsed.clear()
+    lastUsed.set(id, now)
+    // A busy database shall not keep anybody out.
+    void db.write((tx) => tx.sqlRun('UPDATE tokens SET last_used_at = ? WHERE id = ?', isoTime(now), id)).catch(() => lastUsed.delete(id))
+  }
+
+  return {
+    async byToken(token) {
+      const row = await db.read((tx) => findCaller(tx, 'tokens', hashSecret(token)))
+      if (!row || (row.expires_at !== null && row.expires_at <= isoTime(clock.now()))) return undefined
+      noteUse(row.credential_id)
+      return callerOf(row, 'token')
+    },
+
+    async bySession(secret) {
+      const row = await db.read((tx) => findCaller(tx, 'sessions', hashSecret(secret)))
+      if (!row || row.expires_at === null || row.expires_at <= isoTime(clock.now())) return undefined
+      return callerOf(row, 'session')
+    },
+
+    async signIn(code) {
+      const secret = newSecret()
+      const now = clock.now()
+      const known = await db.write((tx) => {
+        const taken = takeSignInCode(tx, hashSecret(code), isoTime(now))
+        if (!taken) return false
+        insertSession(tx, {
+          id: newId('ses'),
+          user_id: taken.user_id,
+          hash: hashSecret(secret),
+          expires_at: isoTime(now + sessionLife_s * 1000),
+          created_at: isoTime(now),
+        })
+        return true
+      })
+      return known ? { secret, max_age_s: sessionLife_s } : undefined
+    },
+
+    credentialAlive: (id) => db.read((tx) => credentialStands(tx, id, isoTime(clock.now()))),
+  }
+}
+
+interface FoundCaller {
+  credential_id: string
+  expires_at: string | null
+  user_id: string
+  account_id: string
+  email: string
+  email_verified: 0 | 1
+  is_instance_owner: 0 | 1
+  plan: PlanName
+}
+
+function findCaller(tx: Tx, table: 'tokens' | 'sessions', hash: string): FoundCaller | undefined {
+  return tx.sqlFirst(
+    `SELECT c.id AS credential_id, c.expires_at, u.id AS user_id, u.account_id, u.email, u.email_verified, u.is_instance_owner, a.plan
+     FROM ${table} c JOIN users u ON u.id = c.user_id JOIN accounts a ON a.id = u.account_id WHERE c.hash = ?`,
+    hash,
+  )
+}
+
+function callerOf(row: FoundCaller, via: Caller['via']): Caller {
+  const { credential_id, user_id, account_id, email, plan } = row
+  return {
+    user_id,
+    account_id,
+    email,
+    email_verified: row.email_verified === 1,
+    plan,
+    is_instance_owner: row.is_instance_owner === 1,
+    via,
+    credential_id,
+  }
+}

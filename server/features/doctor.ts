@@ -1,0 +1,115 @@
+import { lookup } from 'node:dns/promises'
+import { statfs } from 'node:fs/promises'
+import type { z } from 'zod'
+import type { check } from '../contract/instance.ts'
+import type { Db } from '../store/open.ts'
+
+export type Check = z.output<typeof check>
+
+export interface DoctorOptions {
+  db: Db
+  data_dir: string
+  runtimes: { name: string; probe(): Promise<{ available: boolean; version: string | null; reason: string }> }[]
+  chosen: string
+  git(): Promise<string | undefined>
+  addresses: { name: string; url: string; fell_back: boolean }[]
+  encryption: 'keychain' | 'file_key'
+}
+
+const lowDisk_bytes = 5 * 1024 ** 3
+
+/** Looks at what an instance stands on. Every finding says what to do about it. */
+export async function examine(options: DoctorOptions): Promise<Check[]> {
+  return [
+    ...(await Promise.all(options.runtimes.map((runtime) => engine(runtime, options.chosen)))),
+    await git(options),
+    ...options.addresses.map(port),
+    await names(),
+    await disk(options.data_dir),
+    await database(options.db),
+    keys(options.encryption),
+  ]
+}
+
+const ok = (name: string, message: string): Check => ({ name, status: 'ok', message, mend: null })
+
+async function engine(runtime: DoctorOptions['runtimes'][number], chosen: string): Promise<Check> {
+  const { available, version, reason } = await runtime.probe()
+  if (available) return ok(`runtime ${runtime.name}`, `${reason}${version === null ? '' : ` (${version})`}`)
+  return {
+    name: `runtime ${runtime.name}`,
+    status: runtime.name === chosen ? 'failed' : 'warning',
+    message: reason,
+    mend:
+      runtime.name === 'docker'
+        ? 'Install or start a Docker engine (Docker Desktop, OrbStack, Colima, Podman), then start Homeport again.'
+        : 'Start Homeport again.',
+  }
+}
+
+async function git(options: DoctorOptions): Promise<Check> {
+  const found = await options.git()
+  if (found !== undefined) return ok('git', found)
+  return { name: 'git', status: 'failed', message: 'git was not found on the PATH.', mend: 'Install git; deployments from a repository need it.' }
+}
+
+function port({ name, url, fell_back }: DoctorOptions['addresses'][number]): Check {
+  if (!fell_back) return ok(`port ${name}`, url)
+  return {
+    name: `port ${name}`,
+    status: 'warning',
+    message: `Its usual port is taken, so it is at ${url} for this run.`,
+    mend: 'Stop what holds the usual port and start Homeport again, or choose a port with --port or --edge-port.',
+  }
+}
+
+/** Browsers resolve *.localhost by themselves; the system's resolver need not. */
+async function names(): Promise<Check> {
+  try {
+    const { address } = await lookup('homeport-doctor.localhost')
+    if (address === '127.0.0.1' || address === '::1') return ok('names', '*.localhost leads to this machine.')
+  } catch {
+    // Said below.
+  }
+  return {
+    name: 'names',
+    status: 'warning',
+    message:
+      'The system’s resolver does not know *.localhost. Chrome, Edge and Firefox open the addresses all the same; Safari and other programs may not.',
+    mend: 'On Linux install libnss-myhostname. Elsewhere add a line such as “127.0.0.1 my-app.localhost” to the hosts file for each project that such a program has to reach.',
+  }
+}
+
+async function disk(folder: string): Promise<Check> {
+  const { bavail, bsize } = await statfs(folder)
+  const free = bavail * bsize
+  const text = `${(free / 1024 ** 3).toFixed(1)} GiB are free for ${folder}.`
+  if (free >= lowDisk_bytes) return ok('disk', text)
+  return {
+    name: 'disk',
+    status: 'warning',
+    message: text,
+    mend: 'Free some space: images and build caches of Docker are the usual cause (docker system df).',
+  }
+}
+
+async function database(db: Db): Promise<Check> {
+  const verdict = await db.read((tx) => tx.sqlFirst<{ quick_check: string }>('PRAGMA quick_check(1)')?.quick_check)
+  if (verdict === 'ok') return ok('database', 'Intact.')
+  return {
+    name: 'database',
+    status: 'failed',
+    message: `Damaged: ${verdict ?? 'no answer'}.`,
+    mend: 'Stop Homeport and put back a copy from the backups folder of the data folder.',
+  }
+}
+
+function keys(encryption: 'keychain' | 'file_key'): Check {
+  if (encryption === 'keychain') return ok('encryption', 'Secrets are sealed with a key in the system’s keychain.')
+  return {
+    name: 'encryption',
+    status: 'warning',
+    message: 'Secrets are sealed with a key in a file that only you can read, because there is no keychain here.',
+    mend: 'Keep the data folder private, or name another place for the key with HOMEPORT_MASTER_KEY_FILE.',
+  }
+}

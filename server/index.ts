@@ -1,0 +1,299 @@
+import { mkdirSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { join } from 'node:path'
+import { planBuild } from './builder/index.ts'
+import { version } from './contract/index.ts'
+import type { RuntimeName } from './contract/deployments.ts'
+import type { RuntimeStatus } from './contract/instance.ts'
+import { createEngine } from './deploy/engine.ts'
+import { createEdge } from './edge/index.ts'
+import { createAuthenticator } from './features/authenticate.ts'
+import { examine } from './features/doctor.ts'
+import { layFoundation } from './features/found.ts'
+import { createHandlers, createResolver, type FeatureDeps } from './features/index.ts'
+import { plans } from './features/plans.ts'
+import { createSettingsBook } from './features/settings.ts'
+import { createGate } from './http/index.ts'
+import { createFileKey } from './keys/file-key.ts'
+import type { MasterKey } from './keys/keys.ts'
+import { createBus } from './lib/bus.ts'
+import { type Clock, isoTime, systemClock } from './lib/clock.ts'
+import { type InstanceFile, isProcessAlive, readInstanceFile, removeInstanceFile, writeInstanceFile } from './lib/instance-file.ts'
+import { type Log, silentLog } from './lib/log.ts'
+import { hashSecret, newSecret } from './lib/token.ts'
+import type { PlatformOptions } from './options.ts'
+import { createRuntimes } from './runtime/index.ts'
+import type { Runtime } from './runtime/runtime.ts'
+import { createSource } from './source/index.ts'
+import { lockDataFolder } from './store/lock.ts'
+import { openStore } from './store/open.ts'
+import { insertSignInCode } from './store/people.ts'
+import { createSealer } from './store/sealed.ts'
+
+/** What the host of the platform brings along: the desktop has a keychain, tests turn the clock. */
+export interface PlatformHost {
+  masterKey?: MasterKey
+  log?: Log
+  clock?: Clock
+}
+
+/** A running platform. */
+export interface Platform {
+  /** What stands in `instance.json`, token included. */
+  instance: InstanceFile
+  api_url: string
+  edge_url: string
+  dashboard_url: string
+  version: string
+  /** Sentences that the person who started it should read, such as a port that was taken. */
+  notices: string[]
+  /** A fresh link that signs a browser in as the owner, once. */
+  signInUrl(): Promise<string>
+  /** The machine slept: looks at the world anew. */
+  resync(): void
+  /** Stops accepting, ends streams, parks work, closes. Within ten seconds; may be called twice. */
+  stop(): Promise<void>
+}
+
+/** Another instance holds the data folder. Nothing of it was opened. */
+export class DataFolderTaken extends Error {
+  readonly first: InstanceFile | undefined
+  constructor(folder: string, first: InstanceFile | undefined) {
+    super(`Homeport runs on ${folder} already${first ? `: process ${first.pid}, ${first.api_url}` : ''}. Use that one, or another --data folder.`)
+    this.name = 'DataFolderTaken'
+    this.first = first
+  }
+}
+
+const lastRequestsEvery_ms = 1_000
+const signInLife_ms = 24 * 3600_000
+
+/** Starts a whole platform on a data folder and resolves once it is ready. The one place that picks drivers and knows ports. */
+export async function startPlatform(options: PlatformOptions, host: PlatformHost = {}): Promise<Platform> {
+  const { data_dir } = options
+  const log = host.log ?? silentLog
+  const clock = host.clock ?? systemClock
+  const began = clock.monotonic()
+  const closers: (() => unknown)[] = []
+  const closeAll = async () => {
+    for (const close of closers.reverse().splice(0)) await close()
+  }
+
+  mkdirSync(data_dir, { recursive: true, mode: 0o700 })
+  const previous = readInstanceFile(data_dir)
+  const lock = lockDataFolder(data_dir)
+  if (!lock) throw new DataFolderTaken(data_dir, previous && isProcessAlive(previous.pid) ? previous : undefined)
+  closers.push(() => lock.release())
+
+  try {
+    const masterKey = host.masterKey ?? createFileKey(options.master_key_file ?? join(data_dir, 'master.key'))
+    const sealer = createSealer(await masterKey.read())
+    // The file goes at an orderly exit: where it stands, the last run was cut off.
+    const store = await openStore({ data_dir, after_crash: previous !== undefined })
+    closers.push(() => store.close())
+    const foundation = await layFoundation({ db: store.db, sealer, clock })
+    const settings = createSettingsBook(store.db)
+    const bus = createBus()
+
+    const runtimes = createRuntimes({
+      instance_id: foundation.owner.id.slice(-12),
+      data_dir,
+      log,
+      clock,
+      ...(options.ca_file === null ? {} : { ca_file: options.ca_file }),
+      ...(options.npmrc_file === null ? {} : { npmrc_file: options.npmrc_file }),
+      ...(options.environment.PATH === undefined ? {} : { path: options.environment.PATH }),
+      node_path: options.node_path,
+      npm_cli_path: options.npm_cli_path,
+      docker: { home: options.home, ...(options.docker_host === null ? {} : { host: options.docker_host }) },
+    })
+    const runtime = await chooseRuntime(runtimes, options.runtime)
+    const source = createSource({ environment: options.environment })
+
+    const edge = createEdge({ log, clock })
+    closers.push(() => edge.close({ grace_ms: 500 }))
+    const edgeAt = await edge.listen({ host: options.host, port: options.edge_port })
+    if (edgeAt.fell_back && !options.edge_port_may_move) throw new Error(`Port ${options.edge_port} for the edge is taken. Choose another with --edge-port, or 0 for any.`)
+    const shown = shownHost(options.host)
+    const urls = { api: '', edge: `http://${shown}:${edgeAt.port}`, dashboard: '' }
+    const authenticator = createAuthenticator({ db: store.db, clock })
+
+    const engine = createEngine({
+      store,
+      edge,
+      runtimes,
+      default_runtime: runtime.name,
+      fetchSource: source.fetchSource,
+      planBuild,
+      explainFailure: () => undefined,
+      sealer,
+      bus,
+      clock,
+      log,
+      data_dir,
+      settings: settings.current,
+      concurrentBuilds: (plan) => plans[plan as keyof typeof plans].concurrent_builds,
+      urlOf: (name) => `http://${name}:${edgeAt.port}`,
+      dashboardUrlOf: (slug) => `${urls.dashboard}projects/${slug}`,
+      cpus: options.cpus,
+    })
+
+    let apiFellBack = false
+    const features: FeatureDeps = {
+      store,
+      engine,
+      sealer,
+      bus,
+      clock,
+      settings,
+      instance: () => ({
+        version,
+        api_url: urls.api,
+        edge_url: urls.edge,
+        dashboard_url: urls.dashboard,
+        runtime,
+        encryption: masterKey.kind,
+        is_local: true,
+      }),
+      describeFolder: (path) => source.describeFolder(path),
+      isFolder: (path) => stat(path).then((found) => found.isDirectory(), () => false),
+      doctor: () =>
+        examine({
+          db: store.db,
+          data_dir,
+          runtimes: Object.values(runtimes),
+          chosen: runtime.name,
+          git: source.gitVersion,
+          addresses: [
+            { name: 'api', url: urls.api, fell_back: apiFellBack },
+            { name: 'edge', url: urls.edge, fell_back: edgeAt.fell_back },
+          ],
+          encryption: masterKey.kind,
+        }),
+    }
+
+    const loop = monitorEventLoopDelay({ resolution: 10 })
+    loop.enable()
+    closers.push(() => loop.disable())
+
+    const gate = createGate({
+      handlers: createHandlers(features),
+      resolve: createResolver(features),
+      authenticate: authenticator,
+      credentialAlive: authenticator.credentialAlive,
+      signIn: authenticator.signIn,
+      cookie_name: foundation.cookie_name,
+      dashboard_dir: options.dashboard_dir,
+      rateLimits: () => {
+        const { rate_limit_authenticated, rate_limit_anonymous } = settings.current()
+        return { window_ms: 60_000, authenticated: rate_limit_authenticated, anonymous: rate_limit_anonymous }
+      },
+      hosts: () => options.names,
+      health: async () => ({
+        status: 'ok' as const,
+        version,
+        runtime,
+        uptime_s: Math.round((clock.monotonic() - began) / 1000),
+        checks: {
+          database: store.db.readNow((tx) => tx.sqlFirst('SELECT 1 AS one')) ? 'ok' : 'failed',
+          edge: 'ok',
+          event_loop_p99_ms: (loop.percentile(99) / 1e6).toFixed(1),
+          event_loop_longest_ms: (loop.max / 1e6).toFixed(1),
+        },
+      }),
+      clock,
+      log,
+    })
+    const apiPort = await gate.listen({ host: options.host, port: options.port, fallback: options.port_may_move })
+    closers.push(() => gate.close({ grace_ms: 2_000 }))
+    apiFellBack = options.port !== 0 && apiPort !== options.port
+    urls.api = `http://${shown}:${apiPort}`
+    urls.dashboard = `${urls.api}/app/`
+
+    await engine.start()
+
+    const noteRequests = setInterval(() => {
+      const seen = edge.takeLastRequests()
+      if (seen.size === 0) return
+      store.db
+        .write((tx) => {
+          for (const [id, at] of seen) tx.sqlRun('UPDATE projects SET last_request_at = ? WHERE id = ?', isoTime(at), id)
+        })
+        .catch((error: unknown) => log.warn('last_requests_not_stored', { error }))
+    }, lastRequestsEvery_ms)
+
+    const signInUrl = async (): Promise<string> => {
+      const code = newSecret()
+      await store.db.write((tx) =>
+        insertSignInCode(tx, { hash: hashSecret(code), user_id: foundation.owner.id, expires_at: isoTime(clock.now() + signInLife_ms) }),
+      )
+      return `${urls.api}/sign-in?code=${code}`
+    }
+
+    const instance: InstanceFile = {
+      version,
+      pid: process.pid,
+      api_url: urls.api,
+      edge_url: urls.edge,
+      edge_https_url: null,
+      dashboard_url: urls.dashboard,
+      sign_in_url: await signInUrl(),
+      token: foundation.run_token,
+      runtime,
+      started_at: isoTime(clock.now()),
+    }
+    writeInstanceFile(data_dir, instance)
+    log.info('ready', { pid: process.pid, api_url: urls.api, edge_url: urls.edge, runtime: runtime.name })
+
+    let ending: Promise<void> | undefined
+    const stop = async () => {
+      clearInterval(noteRequests)
+      const gateClosed = gate.close({ grace_ms: 2_000 })
+      await engine.close(appsToStop(settings.current().on_exit))
+      await gateClosed
+      await closeAll()
+      removeInstanceFile(data_dir, process.pid)
+    }
+
+    return {
+      instance,
+      ...{ api_url: urls.api, edge_url: urls.edge, dashboard_url: urls.dashboard, version },
+      notices: [
+        ...(apiFellBack ? [`Port ${options.port} is taken: the API is at ${urls.api} instead.`] : []),
+        ...(edgeAt.fell_back ? [`Port ${options.edge_port} is taken: the edge is at ${urls.edge} instead.`] : []),
+      ],
+      signInUrl,
+      resync: () => engine.resync(),
+      stop: () => (ending ??= stop()),
+    }
+  } catch (error) {
+    await closeAll()
+    throw error
+  }
+}
+
+/** The runtime of new deployments: the one that was asked for, or Docker where an engine answers, else processes. */
+async function chooseRuntime(runtimes: Record<RuntimeName, Runtime>, wish: PlatformOptions['runtime']): Promise<RuntimeStatus & { name: RuntimeName }> {
+  if (wish !== 'auto') {
+    const { version, reason } = await runtimes[wish].probe()
+    return { name: wish, version, reason: `${reason} (--runtime ${wish})` }
+  }
+  const docker = await runtimes.docker.probe()
+  if (docker.available) return { name: 'docker', version: docker.version, reason: docker.reason }
+  const embedded = await runtimes.process.probe()
+  return { name: 'process', version: embedded.version, reason: `${docker.reason} Apps run as processes of this machine, which does not isolate them.` }
+}
+
+/** What the setting `on_exit` means for each runtime. */
+function appsToStop(on_exit: 'default' | 'stop' | 'keep'): RuntimeName[] {
+  if (on_exit === 'keep') return []
+  return on_exit === 'stop' ? ['docker', 'process'] : ['process']
+}
+
+/** An address that a person can open: a wildcard bind is reached by the loopback name. */
+function shownHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
+  return host.includes(':') ? `[${host}]` : host
+}
+
