@@ -16,7 +16,7 @@ packages=(
   docker.io:dockerd iptables:iptables debootstrap:debootstrap
   chromium:chromium xvfb:Xvfb xauth:xauth fonts-liberation: fonts-noto-color-emoji:
   git:git ca-certificates:update-ca-certificates openssh-server:sshd openssh-client:ssh
-  procps:ps iproute2:ip
+  procps:ps iproute2:ip curl:curl
 )
 bench_packages=(nginx:nginx caddy:caddy haproxy:haproxy varnish:varnishd wrk:wrk)
 
@@ -38,9 +38,14 @@ system_packages() {
 
   say "Installing ${wanted[*]}."
   apt_install "${wanted[@]}" && return
+  if grep -q '^E: Unable to fetch' "$apt_log"; then
+    say "Debian's packages can't be reached, so these stay missing: ${wanted[*]}."
+    return 0
+  fi
   # One that can't be had must not take the others with it.
   for package in "${wanted[@]}"; do
-    apt_install "$package" || say "$package can't be had from Debian's packages: $(tail -n 1 "$apt_log")"
+    services_stay_down apt-get install "${apt_options[@]}" "$package" </dev/null >"$apt_log" 2>&1 ||
+      say "$package can't be had from Debian's packages: $(grep '^E: ' "$apt_log" | head -n 1)"
   done
 }
 
@@ -51,21 +56,28 @@ has() {
 }
 
 apt_log=${TMPDIR:-/tmp}/homeport-apt.log
-apt_install() (
+apt_options=(-y --no-install-recommends -o DPkg::Lock::Timeout=120)
+apt_install() {
+  local attempt
+  for attempt in 1 2 3; do
+    apt-get update </dev/null >"$apt_log" 2>&1 || true # old lists may do
+    services_stay_down apt-get install "${apt_options[@]}" "$@" </dev/null >>"$apt_log" 2>&1 && return
+    # Only a fault of the network may pass.
+    grep -q 'Failed to fetch\|Unable to fetch' "$apt_log" || return 1
+    sleep $((attempt * 2))
+  done
+  return 1
+}
+
+# The packages' own services would take ports 22, 80 and 6081.
+services_stay_down() (
   export DEBIAN_FRONTEND=noninteractive
-  # The packages' own services stay down: they would take ports 22, 80 and 6081.
   if [[ ! -e /usr/sbin/policy-rc.d ]]; then
     trap 'rm -f /usr/sbin/policy-rc.d' EXIT
     printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d
     chmod +x /usr/sbin/policy-rc.d
   fi
-  for attempt in 1 2 3; do
-    apt-get update </dev/null >"$apt_log" 2>&1 || true # old lists may do
-    apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=120 "$@" </dev/null >>"$apt_log" 2>&1 && exit 0
-    grep -q 'Unable to locate package\|has no installation candidate' "$apt_log" && exit 1
-    sleep $((attempt * 2))
-  done
-  exit 1
+  "$@"
 )
 
 docker_engine() {
