@@ -1,0 +1,9 @@
+import { serve } from '@hono/node-server'
+import { Hono } from 'hono'
+
+const app = new Hono()
+
+app.get('/', (context) => context.text('Hello from Hono'))
+app.get('/json', (context) => context.json({ hello: 'from Hono' }))
+
+serve({ fetch: app.fetch, port: Number(process.env.PORT ?? 3000) })

@@ -1,0 +1,3 @@
+import { defineConfig } from 'vitepress'
+
+export default defineConfig({ title: 'VitePress on Homeport', cleanUrls: true })
