@@ -1,8 +1,7 @@
 import type { Log } from '../lib/log.ts'
-import type { Timed } from './sweep.ts'
-import type { Sweep } from './sweep.ts'
 import { limits } from './limits.ts'
 import type { Instance, Router } from './router.ts'
+import type { Sweep, Timed } from './sweep.ts'
 
 /** What both paths share. */
 export interface Gate {
@@ -32,8 +31,12 @@ export function settle(gate: Gate, host: string, then: (instance: Instance | und
   let forget = nothing
   const look = (): void => {
     const instance = gate.router.find(host)
-    if (isStarting(instance) && gate.sweep.now < until) forget = gate.router.onceChanged(host, look)
-    else stop(), then(instance)
+    if (isStarting(instance) && gate.sweep.now < until) {
+      forget = gate.router.onceChanged(host, look)
+      return
+    }
+    stop()
+    then(instance)
   }
   const timed: Timed = {
     deadline: until,

@@ -48,5 +48,7 @@ export const limits = {
   /** Above this a file is sent as it is: compressing it would cost more than the line saves. */
   compress_max_bytes: 8 * 1024 * 1024,
   compress_min_bytes: 512,
-  ranges: 16,
+  /** How long a file in memory is taken for current without a look at the disk. */
+  file_check_ms: 1_000,
+  known_paths: 10_000,
 } as const

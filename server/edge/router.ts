@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Route } from './edge.ts'
-import { limits } from './limits.ts'
+import { createHotFiles, type HotFiles } from './static-files.ts'
 import { createStaticSite, type StaticSite } from './static.ts'
 import type { Sweep } from './sweep.ts'
 import { createUpstream, type Upstream, type UpstreamOptions } from './upstream.ts'
@@ -31,6 +31,7 @@ export interface Router {
 }
 
 export function createRouter(clock: Clock, sweep: Sweep, options: UpstreamOptions): Router {
+  const files = createHotFiles(() => sweep.now)
   const standing = new Map<string, Standing>()
   const draining = new Set<Standing>()
   const waiting = new Map<string, Set<() => void>>()
@@ -48,7 +49,7 @@ export function createRouter(clock: Clock, sweep: Sweep, options: UpstreamOption
     },
     set(host, route, drain_ms) {
       const old = standing.get(host)
-      standing.set(host, createInstance(route, clock, sweep, options))
+      standing.set(host, createInstance(route, clock, sweep, options, files))
       return replaced(host, old, drain_ms)
     },
     remove(host, drain_ms) {
@@ -87,9 +88,9 @@ export function createRouter(clock: Clock, sweep: Sweep, options: UpstreamOption
   }
 }
 
-function createInstance(route: Route, clock: Clock, sweep: Sweep, options: UpstreamOptions): Standing {
+function createInstance(route: Route, clock: Clock, sweep: Sweep, options: UpstreamOptions, files: HotFiles): Standing {
   const upstream = route.kind === 'upstream' ? createUpstream(route, sweep, options) : null
-  const site = route.kind === 'static' ? createStaticSite(route) : null
+  const site = route.kind === 'static' ? createStaticSite(route, files) : null
   const under_way = new Set<() => void>()
   let emptied: (() => void) | undefined
 
@@ -117,9 +118,8 @@ function createInstance(route: Route, clock: Clock, sweep: Sweep, options: Upstr
         await drained.promise
         clearTimeout(timer)
       }
-      for (const cut of [...under_way]) cut()
+      for (const cut of under_way) cut()
       upstream?.destroy()
-      site?.close()
     },
   }
   return instance
@@ -145,5 +145,3 @@ export function hostName(raw: string): string | undefined {
 
 /** The port that a Host header names. */
 export const hostPort = (raw: string): string => /:(\d{1,5})$/.exec(raw)?.[1] ?? '80'
-
-export const defaultDrain = limits.drain_ms

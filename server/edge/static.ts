@@ -1,53 +1,166 @@
-import { open, type Stats } from 'node:fs'
-import { realpath } from 'node:fs/promises'
-import { close, fstat, read } from 'node:fs'
+import { realpath, stat } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import { lookup } from 'mrmime'
-import type { Answer, FileSlice, Visit } from './answer.ts'
+import type { Answer, Visit } from './answer.ts'
 import type { Route } from './edge.ts'
-import { pageAnswer } from './pages.ts'
+import { limits } from './limits.ts'
+import { pageAnswer, refusalAnswer } from './pages.ts'
+import { openSlice, type HotFiles, type StaticFile } from './static-files.ts'
+import { chooseCoding, isUnchanged, rangeOf, type Coding } from './static-headers.ts'
 
 /** The files of a static deployment, served by the edge itself. */
 export interface StaticSite {
+  /** Calls `done` once; at once for a file that is in memory. */
   answer(visit: Visit, done: (answer: Answer) => void): void
-  close(): void
 }
 
-export function createStaticSite(route: Extract<Route, { kind: 'static' }>): StaticSite {
+interface Place {
+  path: string
+  status: 200 | 404
+}
+
+export function createStaticSite(route: Extract<Route, { kind: 'static' }>, files: HotFiles): StaticSite {
+  /** Address -> file, for what was found; whether a file has changed is the hot files' business. */
+  const known = new Map<string, Place>()
+  let root: Promise<string> | undefined
+
   return {
     answer(visit, done) {
-      find(visit).then(done, () => done(pageAnswer('not_found', visit, route)))
+      if (visit.method !== 'GET' && visit.method !== 'HEAD') return done(notTaken(visit))
+      const path = pathOf(visit.target)
+      if (path === undefined) return done(pageAnswer('not_found', visit, route))
+      const place = known.get(path)
+      const file = place && files.peek(place.path)
+      if (place && file?.content && codingFor(visit, file) === undefined) return done(withBody(outline(visit, file, place.status, undefined), file.content))
+      slowly(visit, path).then(done, () => done(refusalAnswer(500, 'The file could not be read.', visit)))
     },
-    close() {},
   }
 
-  async function find(visit: Visit): Promise<Answer> {
-    const path = decodeURIComponent(visit.target.split('?')[0] ?? '/')
-    const root = await realpath(route.directory)
-    for (const name of [path, `${path}/index.html`, `${path}.html`, ...(route.spa_fallback ? ['/index.html'] : [])]) {
-      const answer = await file(root, join(root, name))
-      if (answer) return answer
+  async function slowly(visit: Visit, path: string): Promise<Answer> {
+    const found = await find(path)
+    if (found === undefined) return pageAnswer('not_found', visit, route)
+    if ('redirect' in found) return redirect(found.redirect, visit.target)
+    const { file, status } = found
+    const wanted = codingFor(visit, file)
+    const coded = wanted ? await files.coded(file, wanted) : null
+    const content = coded ?? file.content
+    const answer = outline(visit, file, status, coded ? wanted : undefined, coded?.length)
+    if (content) return withBody(answer, content)
+    if (answer.end === answer.start || visit.method === 'HEAD') return { ...answer, body: null }
+    const slice = await openSlice(file.path, answer.start, answer.end)
+    return slice ? { ...answer, body: slice } : pageAnswer('not_found', visit, route)
+  }
+
+  async function find(path: string): Promise<{ file: StaticFile; status: 200 | 404 } | { redirect: string } | undefined> {
+    const place = known.get(path)
+    const file = place && (await files.get(place.path))
+    if (place && file) return { file, status: place.status }
+    known.delete(path)
+    root ??= realpath(route.directory)
+    const base = await root
+    const take = async (name: string, status: 200 | 404): Promise<{ file: StaticFile; status: 200 | 404 } | undefined> => {
+      const inside = await contained(base, name)
+      const taken = inside && (await files.get(inside))
+      if (!taken) return undefined
+      if (known.size >= limits.known_paths) known.clear()
+      known.set(path, { path: taken.path, status })
+      return { file: taken, status }
     }
-    return pageAnswer('not_found', visit, route)
+    if (path.endsWith('/')) {
+      const index = await take(`${path}index.html`, 200)
+      if (index) return index
+      if (path !== '/' && (await contained(base, `${path.slice(0, -1)}.html`))) return { redirect: path.slice(0, -1) }
+    } else {
+      const exact = await take(path, 200)
+      if (exact) return exact
+      const clean = await take(`${path}.html`, 200)
+      if (clean) return clean
+      if (await contained(base, `${path}/index.html`)) return { redirect: `${path}/` }
+    }
+    // A missing picture or script stays missing: the app's page under its name would only confuse.
+    if (route.spa_fallback && !looksLikeAsset(path)) return take('/index.html', 200)
+    return take('/404.html', 404)
   }
+}
 
-  async function file(root: string, path: string): Promise<Answer | undefined> {
-    const real = await realpath(path).catch(() => '')
-    if (!real.startsWith(root + sep)) return undefined
-    const opened = await new Promise<{ fd: number; stats: Stats } | undefined>((resolve) =>
-      open(real, 'r', (error, fd) => (error ? resolve(undefined) : fstat(fd, (_, stats) => resolve({ fd, stats })))),
-    )
-    if (!opened) return undefined
-    if (!opened.stats.isFile()) {
-      close(opened.fd)
+/** The decoded path of a target; `undefined` for what must not be looked up: ways out, hidden files, signs that no file has. */
+function pathOf(target: string): string | undefined {
+  const query = target.indexOf('?')
+  let path = query < 0 ? target : target.slice(0, query)
+  if (path.includes('%')) {
+    // An encoded slash is no slash: it would be another path to whoever looks at it undecoded.
+    if (/%2f|%5c|%00/i.test(path)) return undefined
+    try {
+      path = decodeURIComponent(path)
+    } catch {
       return undefined
     }
-    const slice: FileSlice = {
-      start: 0,
-      end: opened.stats.size,
-      read: (buffer, position, length, done) => read(opened.fd, buffer, 0, length, position, (error, count, bytes) => done(error, count, bytes)),
-      close: () => close(opened.fd),
-    }
-    return { status: 200, lines: `Content-Type: ${lookup(real) ?? 'application/octet-stream'}\r\n`, body: slice, length: opened.stats.size }
   }
+  if (/[\\\0]/.test(path) || path.length > 4096) return undefined
+  const segments = path.split('/').slice(1)
+  const hidden = segments.some((segment, i) => (segment === '' && i < segments.length - 1) || (segment.startsWith('.') && !(i === 0 && segment === '.well-known')))
+  return hidden ? undefined : path
+}
+
+/** The real path of a regular file in the folder, every link resolved; `undefined` when there is none or a link leads out. */
+async function contained(base: string, name: string): Promise<string | undefined> {
+  try {
+    const real = await realpath(join(base, name))
+    return real.startsWith(base.endsWith(sep) ? base : base + sep) && (await stat(real)).isFile() ? real : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const looksLikeAsset = (path: string): boolean => {
+  const name = path.slice(path.lastIndexOf('/') + 1)
+  const type = name.includes('.') ? lookup(name) : undefined
+  return type !== undefined && type !== 'text/html'
+}
+
+/** Ranges are of the plain file: a part of a compressed one is no use to anybody. */
+const codingFor = (visit: Visit, file: StaticFile): Coding | undefined =>
+  file.compressible && file.size >= limits.compress_min_bytes && visit.header('range') === undefined ? chooseCoding(visit.header('accept-encoding')) : undefined
+
+interface Outline extends Answer {
+  start: number
+  end: number
+}
+
+/** Status, headers and extent of the answer, by the conditions and the range of the request. */
+function outline(visit: Visit, file: StaticFile, status: 200 | 404, coding: Coding | undefined, coded_size?: number): Outline {
+  const size = coded_size ?? file.size
+  const etag = `"${file.tag}${coding ? `-${coding}` : ''}"`
+  const vary = file.compressible ? 'Vary: Accept-Encoding\r\n' : ''
+  const validators = `ETag: ${etag}\r\nLast-Modified: ${new Date(file.modified_ms).toUTCString()}\r\nCache-Control: ${status === 404 ? 'no-cache' : file.cache_control}\r\n${vary}`
+  if (status === 200 && isUnchanged(visit, etag, file.modified_ms)) return { status: 304, lines: validators, body: null, length: -1, start: 0, end: 0 }
+  const lines = `Content-Type: ${file.type}\r\n${coding ? `Content-Encoding: ${coding}\r\n` : ''}${validators}${status === 200 ? 'Accept-Ranges: bytes\r\n' : ''}`
+  const range = status === 200 && !coding ? rangeOf(visit, size, etag, file.modified_ms) : undefined
+  if (range === 'none') return { status: 416, lines: `${validators}Content-Range: bytes */${size}\r\n`, body: null, length: 0, start: 0, end: 0 }
+  if (range) {
+    const { start, end } = range
+    return { status: 206, lines: `${lines}Content-Range: bytes ${start}-${end - 1}/${size}\r\n`, body: null, length: end - start, start, end }
+  }
+  return { status, lines, body: null, length: size, start: 0, end: size }
+}
+
+const withBody = (answer: Outline, content: Buffer): Answer => ({
+  status: answer.status,
+  lines: answer.lines,
+  length: answer.length,
+  body: answer.end > answer.start ? content.subarray(answer.start, answer.end) : null,
+})
+
+/** Permanent in meaning, but asked again each time: the next deployment may have another layout. */
+function redirect(path: string, target: string): Answer {
+  const query = target.indexOf('?')
+  // Two slashes at the start would be another host.
+  const location = encodeURI(path).replace(/^\/+/, '/') + (query < 0 ? '' : target.slice(query))
+  return { status: 308, lines: `Location: ${location}\r\nCache-Control: no-cache\r\n`, body: null, length: 0 }
+}
+
+function notTaken(visit: Visit): Answer {
+  if (visit.method === 'OPTIONS') return { status: 204, lines: 'Allow: GET, HEAD, OPTIONS\r\n', body: null, length: -1 }
+  const answer = refusalAnswer(405, 'Static files are only read: GET and HEAD.', visit)
+  return { ...answer, lines: `${answer.lines}Allow: GET, HEAD, OPTIONS\r\n` }
 }

@@ -1,0 +1,25 @@
+/** One line of the table that `npm run bench` prints. */
+export interface Row {
+  /** What is measured: `edge 1 kB`. */
+  name: string
+  /** Who: `homeport`, `nginx`, `caddy`. */
+  who: string
+  /** What came out (median over the rounds) and its unit; null when it could not be measured. */
+  value: number | null
+  unit: string
+  /** Against the peer that the bar names: more is better. */
+  ratios: Record<string, number>
+  /** Processor time per request in microseconds, where it was counted. */
+  cpu_us?: number
+  /** The bar that must hold, in words, and whether it did. */
+  bar?: string
+  ok?: boolean
+  /** Why a peer or a figure is missing. */
+  note?: string
+}
+
+export function median(values: number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.length >> 1
+  return sorted.length % 2 ? (sorted[middle] ?? NaN) : ((sorted[middle - 1] ?? NaN) + (sorted[middle] ?? NaN)) / 2
+}
