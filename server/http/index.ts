@@ -13,7 +13,8 @@ import type { DoorOptions } from './doors.ts'
 import { createPipeline } from './pipeline.ts'
 import { createRateLimit } from './rate-limit.ts'
 import type { RateLimits } from './rate-limit.ts'
-import { createHttpServer } from './server.ts'
+import { createHttpServer, usualPatience } from './server.ts'
+import type { Patience } from './server.ts'
 import { createStreams } from './sse.ts'
 import { createHostRule } from './transport.ts'
 
@@ -34,6 +35,8 @@ export interface GateOptions extends DoorOptions {
   rateLimits?: () => RateLimits
   /** Names beside localhost that this instance answers to; without a port they stand for any. */
   hosts?: () => readonly string[]
+  /** 10 s for the headers, 60 s for a whole request, when absent. */
+  patience?: Patience
   clock: Clock
   log: Log
 }
@@ -64,7 +67,7 @@ export function createGate(options: GateOptions): Gate {
     resolve: options.resolve,
     log,
   })
-  const server = createHttpServer(createApp(answer), rate)
+  const server = createHttpServer(createApp(answer), rate, options.patience ?? usualPatience)
 
   async function open(host: string, port: number): Promise<void> {
     server.listen(port, host)

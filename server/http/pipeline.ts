@@ -16,7 +16,7 @@ import type { Answer } from './respond.ts'
 import type { Match, Routes } from './routes.ts'
 import { streamHeaders } from './sse.ts'
 import type { Streams } from './sse.ts'
-import { checkTransport, hasBody, receive } from './transport.ts'
+import { checkTransport, hasBody, headerValues, receive } from './transport.ts'
 import type { HostRule } from './transport.ts'
 
 /** What is mounted at a path: an operation of the record, at its own path or at its alias, or a door. */
@@ -29,7 +29,7 @@ interface ParsedRequest {
   params: Record<string, string>
   query: string
   body: Buffer
-  headers: { type: string | undefined; encoding: string | undefined }
+  headers: { type: string | undefined; encoding: string | undefined; last_event_id: string | undefined }
   is_head: boolean
   /** Called when a stream of this request is over. */
   onEnd(): void
@@ -84,7 +84,11 @@ export function createPipeline({ routes, hosts, rate, findCaller, resolve, log }
         const client = createClientSignal(res)
         const context = new RequestContext(caller, requestId, client)
         await resolve?.(context, target.id, params)
-        const headers = { type: req.headers['content-type'], encoding: req.headers['content-encoding'] }
+        const headers = {
+          type: req.headers['content-type'],
+          encoding: req.headers['content-encoding'],
+          last_event_id: headerValues(req, 'last-event-id')[0],
+        }
         result = await target.run(context, { params, query, body, headers, is_head: req.method === 'HEAD', onEnd: () => client.abort() })
       }
     } catch (error) {
@@ -107,6 +111,8 @@ export function bind<Id extends OperationId>(id: Id, handlers: Handlers<Context>
   return async (context, request) => {
     const params = parseParams(spec.params, request.params)
     const query = parseQuery(spec.query, request.query)
+    // A browser that comes back sends the header, which is newer than what stands in its address.
+    if ('events' in success && request.headers.last_event_id) query.last_event_id = request.headers.last_event_id
     const body = spec.body ? parseBody(spec.body, request.body, request.headers) : undefined
     const output: unknown = await handler(context, { params, query, body } as Input<Operations[Id]>)
 

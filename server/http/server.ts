@@ -8,19 +8,27 @@ import type { RateLimit } from './rate-limit.ts'
 import { commonHeaders, onTheWire, refusal } from './respond.ts'
 import { maxUrlBytes } from './transport.ts'
 
+/** How long the headers and the whole of a request may take to arrive. */
+export interface Patience {
+  headers_ms: number
+  request_ms: number
+}
+
+export const usualPatience: Patience = { headers_ms: 10_000, request_ms: 60_000 }
+
 type Listener = (req: IncomingMessage, res: ServerResponse) => unknown
 
 /**
  * Node's HTTP server with its own answers replaced by ours: what its parser refuses reaches no handler, and would go out
  * without a body.
  */
-export function createHttpServer(handle: Listener, rate: RateLimit): Server {
+export function createHttpServer(handle: Listener, rate: RateLimit, patience: Patience): Server {
   const server = createServer({
     requireHostHeader: false,
-    headersTimeout: 10_000,
-    requestTimeout: 60_000,
-    // How often Node looks for requests that are over their time; 30 s by default, which makes 10 s mean 40.
-    connectionsCheckingInterval: 2_000,
+    headersTimeout: patience.headers_ms,
+    requestTimeout: patience.request_ms,
+    // How often Node looks for requests that are over their time; 30 s by default, which would make 10 s mean 40.
+    connectionsCheckingInterval: Math.min(2_000, patience.headers_ms),
     maxHeaderSize: 16 * 1024,
   })
   // Node drops headers past its limit without a word; the pipeline counts them and refuses.

@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bearer, sampleProject, startDouble } from './double.ts'
+import type { Double } from './double.ts'
+import { sendRaw } from './raw.ts'
+import type { RawAnswer } from './raw.ts'
+
+/*
+ * What comes over the wire when no well-behaved client sends it: every answer is the envelope, with its id and the rate headers.
+ */
+
+let double: Double
+let host: string
+let auth: string
+
+beforeAll(async () => {
+  double = await startDouble()
+  host = `Host: 127.0.0.1:${double.port}\r\n`
+  auth = `Authorization: ${bearer(double.owner.token).authorization}\r\n`
+  double.projects.set('abc', { ...sampleProject('abc'), account_id: double.owner.caller.account_id })
+})
+afterAll(() => double.close())
+
+function isEnvelope(answer: RawAnswer, status: number, code: string) {
+  expect({ status: answer.status, error: answer.json?.error, all: answer.status === status ? '' : answer.all.slice(0, 400) }).toEqual({ status, error: code, all: '' })
+  expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
+  expect(answer.headers.get('x-request-id')).toMatch(/^req_[0-9a-z]{26}$/)
+  expect(answer.json?.request_id).toBe(answer.headers.get('x-request-id'))
+  expect(String(answer.json?.message).length).toBeGreaterThan(10)
+  for (const name of ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']) expect(answer.headers.get(name)).toMatch(/^\d+$/)
+  expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+  expect(answer.all).not.toMatch(/\bat .*\.ts:\d+/)
+}
+
+/** `{host}` stands for the right Host header, `{auth}` for a valid Authorization header, `{port}` for our port with its colon. */
+const cases: [name: string, bytes: string, status: number, code: string][] = [
+  ['no Host', 'GET /v1/projects HTTP/1.1\r\n\r\n', 400, 'bad_request'],
+  ['two Hosts', 'GET /v1/projects HTTP/1.1\r\n{host}{auth}Host: evil.example\r\n\r\n', 400, 'bad_request'],
+  ['two equal Hosts', 'GET /v1/projects HTTP/1.1\r\n{host}{host}{auth}\r\n', 400, 'bad_request'],
+  ['empty Host', 'GET /v1/projects HTTP/1.1\r\nHost:\r\n{auth}\r\n', 421, 'misdirected_request'],
+  ['foreign Host', 'GET /v1/projects HTTP/1.1\r\nHost: evil.example\r\n{auth}\r\n', 421, 'misdirected_request'],
+  ['Host under our name', 'GET /v1/projects HTTP/1.1\r\nHost: localhost.evil.example{port}\r\n{auth}\r\n', 421, 'misdirected_request'],
+  ['Host by a wildcard name', 'GET /v1/projects HTTP/1.1\r\nHost: 127.0.0.1.nip.io{port}\r\n{auth}\r\n', 421, 'misdirected_request'],
+  ['wrong port', 'GET /v1/projects HTTP/1.1\r\nHost: localhost:1\r\n{auth}\r\n', 421, 'misdirected_request'],
+  ['no port', 'GET /v1/projects HTTP/1.1\r\nHost: localhost\r\n{auth}\r\n', 421, 'misdirected_request'],
+  ['0.0.0.0', 'GET /v1/projects HTTP/1.1\r\nHost: 0.0.0.0{port}\r\n{auth}\r\n', 421, 'misdirected_request'],
+  ['an app of the edge', 'GET /v1/projects HTTP/1.1\r\nHost: abc.localhost{port}\r\n{auth}\r\n', 421, 'misdirected_request'],
+  ['trailing dot', 'GET /v1/projects HTTP/1.1\r\nHost: localhost.{port}\r\n{auth}\r\n', 421, 'misdirected_request'],
+  ['user in Host', 'GET /v1/projects HTTP/1.1\r\nHost: a@localhost{port}\r\n{auth}\r\n', 421, 'misdirected_request'],
+  ['421 comes before 401', 'GET /v1/projects HTTP/1.1\r\nHost: evil.example\r\n\r\n', 421, 'misdirected_request'],
+  ['421 on a door', 'GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n', 421, 'misdirected_request'],
+  ['421 on an unknown path', 'GET /nowhere HTTP/1.1\r\nHost: evil.example\r\n\r\n', 421, 'misdirected_request'],
+  ['absolute-form', 'GET http://127.0.0.1{port}/v1/projects HTTP/1.1\r\n{host}{auth}\r\n', 400, 'bad_request'],
+  ['absolute-form to another', 'GET http://evil.example/v1/projects HTTP/1.1\r\n{host}{auth}\r\n', 400, 'bad_request'],
+  ['HTTP/1.0', 'GET /v1/projects HTTP/1.0\r\n{host}{auth}\r\n', 400, 'bad_request'],
+  ['HTTP/0.9', 'GET /v1/projects\r\n\r\n', 400, 'bad_request'],
+  ['HTTP/2 preface', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 'bad_request'],
+  ['HTTP/1.2', 'GET /v1/projects HTTP/1.2\r\n{host}{auth}\r\n', 400, 'bad_request'],
+  ['no version', 'GET /v1/projects HTTP\r\n{host}{auth}\r\n', 400, 'bad_request'],
+  ['unknown method', 'FETCH /v1/projects HTTP/1.1\r\n{host}{auth}\r\n', 400, 'bad_request'],
+  ['lower-case method', 'get /v1/projects HTTP/1.1\r\n{host}{auth}\r\n', 400, 'bad_request'],
+  ['CONNECT', 'CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example:443\r\n\r\n', 405, 'method_not_allowed'],
+  ['TRACE', 'TRACE /v1/projects HTTP/1.1\r\n{host}{auth}\r\n', 405, 'method_not_allowed'],
+  ['PROPFIND', 'PROPFIND /v1/projects HTTP/1.1\r\n{host}{auth}\r\n', 405, 'method_not_allowed'],
+  ['PUT', 'PUT /v1/projects HTTP/1.1\r\n{host}{auth}\r\n', 405, 'method_not_allowed'],
+  ['TLS bytes', '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003 hello\r\n\r\n', 400, 'bad_request'],
+  ['garbage', '\r\n\u0000\u0001\u0002\r\n\r\n', 400, 'bad_request'],
+  ['NUL in a header', 'GET /v1/projects HTTP/1.1\r\n{host}X-A: a\u0000b\r\n\r\n', 400, 'bad_request'],
+  ['CR in a header', 'GET /v1/projects HTTP/1.1\r\n{host}X-A: a\rb\r\n\r\n', 400, 'bad_request'],
+  ['bare LF', 'GET /v1/projects HTTP/1.1\nHost: x\n\n', 400, 'bad_request'],
+  ['obsolete fold', 'GET /v1/projects HTTP/1.1\r\n{host}X-A: a\r\n b\r\n\r\n', 400, 'bad_request'],
+  ['space before the colon', 'GET /v1/projects HTTP/1.1\r\n{host}X-A : a\r\n\r\n', 400, 'bad_request'],
+  ['header without a name', 'GET /v1/projects HTTP/1.1\r\n{host}: a\r\n\r\n', 400, 'bad_request'],
+  ['header without a colon', 'GET /v1/projects HTTP/1.1\r\n{host}nonsense\r\n\r\n', 400, 'bad_request'],
+  ['TE and CL', 'POST /v1/projects HTTP/1.1\r\n{host}{auth}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', 400, 'bad_request'],
+  ['two CL', 'POST /v1/projects HTTP/1.1\r\n{host}{auth}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}', 400, 'bad_request'],
+  ['CL list', 'POST /v1/projects HTTP/1.1\r\n{host}{auth}Content-Length: 2, 2\r\n\r\n{}', 400, 'bad_request'],
+  ['negative CL', 'POST /v1/projects HTTP/1.1\r\n{host}{auth}Content-Length: -1\r\n\r\n{}', 400, 'bad_request'],
+  ['CL with a sign', 'POST /v1/projects HTTP/1.1\r\n{host}{auth}Content-Length: +2\r\n\r\n{}', 400, 'bad_request'],
+  ['hexadecimal CL', 'POST /v1/projects HTTP/1.1\r\n{host}{auth}Content-Length: 0x2\r\n\r\n{}', 400, 'bad_request'],
+  ['enormous CL', 'POST /v1/projects HTTP/1.1\r\n{host}{auth}Content-Length: 99999999999999999999\r\n\r\n{}', 400, 'bad_request'],
+  ['TE gzip', 'POST /v1/projects HTTP/1.1\r\n{host}{auth}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n', 400, 'bad_request'],
+  ['TE identity', 'POST /v1/projects HTTP/1.1\r\n{host}{auth}Transfer-Encoding: identity\r\n\r\n', 400, 'bad_request'],
+  ['bad chunk size', 'POST /v1/projects HTTP/1.1\r\n{host}{auth}Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n', 400, 'bad_request'],
+  ['chunk longer than its size', 'POST /v1/projects HTTP/1.1\r\n{host}{auth}Transfer-Encoding: chunked\r\n\r\n1\r\n{}\r\n0\r\n\r\n', 400, 'bad_request'],
+  ['too many headers', `GET /v1/projects HTTP/1.1\r\n{host}{auth}${'X-A: a\r\n'.repeat(120)}\r\n`, 431, 'headers_too_large'],
+  ['a header of 20 kB', `GET /v1/projects HTTP/1.1\r\n{host}X-A: ${'a'.repeat(20_000)}\r\n\r\n`, 431, 'headers_too_large'],
+  ['an address over 8 kB', `GET /v1/projects?cursor=${'a'.repeat(8200)} HTTP/1.1\r\n{host}{auth}\r\n`, 414, 'uri_too_long'],
+  ['an address of 40 kB', `GET /${'a'.repeat(40_000)} HTTP/1.1\r\n{host}{auth}\r\n`, 414, 'uri_too_long'],
+  ['unknown expectation', 'GET /v1/projects HTTP/1.1\r\n{host}{auth}Expect: 200-ok\r\n\r\n', 417, 'expectation_failed'],
+  ['announced body over 1 MiB', 'POST /v1/projects HTTP/1.1\r\n{host}{auth}Expect: 100-continue\r\nContent-Length: 2000000\r\n\r\n', 413, 'payload_too_large'],
+  ['no sign-in', 'GET /v1/projects HTTP/1.1\r\n{host}\r\n', 401, 'unauthorized'],
+  ['two Authorization headers', 'GET /v1/projects HTTP/1.1\r\n{host}{auth}{auth}\r\n', 401, 'unauthorized'],
+  ['backslash', 'GET /v1/projects\\abc HTTP/1.1\r\n{host}{auth}\r\n', 404, 'route_not_found'],
+  ['dot segments', 'GET /v1/../v1/projects HTTP/1.1\r\n{host}{auth}\r\n', 404, 'route_not_found'],
+  ['encoded dot segments', 'GET /v1/%2e%2e/%2e%2e/etc/passwd HTTP/1.1\r\n{host}{auth}\r\n', 404, 'route_not_found'],
+  ['encoded slash', 'GET /v1%2fprojects HTTP/1.1\r\n{host}{auth}\r\n', 404, 'route_not_found'],
+  ['needless escape', 'GET /%761/projects HTTP/1.1\r\n{host}{auth}\r\n', 404, 'route_not_found'],
+  ['doubled slash', 'GET //v1/projects HTTP/1.1\r\n{host}{auth}\r\n', 404, 'route_not_found'],
+  ['trailing slash', 'GET /v1/projects/ HTTP/1.1\r\n{host}{auth}\r\n', 404, 'route_not_found'],
+  ['other case', 'GET /V1/projects HTTP/1.1\r\n{host}{auth}\r\n', 404, 'route_not_found'],
+  ['path parameters', 'GET /v1/projects;x=1 HTTP/1.1\r\n{host}{auth}\r\n', 404, 'route_not_found'],
+  ['slash in a slug', 'GET /v1/projects/a%2fb HTTP/1.1\r\n{host}{auth}\r\n', 404, 'route_not_found'],
+  ['backslash in a slug', 'GET /v1/projects/a%5Cb HTTP/1.1\r\n{host}{auth}\r\n', 404, 'route_not_found'],
+  ['NUL in a slug', 'GET /v1/projects/a%00b HTTP/1.1\r\n{host}{auth}\r\n', 404, 'route_not_found'],
+  ['broken escape in a slug', 'GET /v1/projects/a%zz HTTP/1.1\r\n{host}{auth}\r\n', 404, 'route_not_found'],
+  ['not UTF-8 in a slug', 'GET /v1/projects/%ff HTTP/1.1\r\n{host}{auth}\r\n', 404, 'route_not_found'],
+  ['dots as a slug', 'GET /v1/projects/.. HTTP/1.1\r\n{host}{auth}\r\n', 404, 'route_not_found'],
+]
+
+describe('raw requests', () => {
+  it.each(cases)('%s', async (_name, bytes, status, code) => {
+    const written = bytes.replaceAll('{host}', host).replaceAll('{auth}', auth).replaceAll('{port}', `:${double.port}`)
+    isEnvelope(await sendRaw(double.port, Buffer.from(written, 'latin1')), status, code)
+  })
+
+  it('answers the plain request that all of these are variations of', async () => {
+    const answer = await sendRaw(double.port, `GET /v1/projects/abc HTTP/1.1\r\n${host}${auth}\r\n`)
+    expect(answer.status).toBe(200)
+  })
+
+  it('closes on a connection that ends within its body', async () => {
+    const answer = await sendRaw(double.port, `POST /v1/projects HTTP/1.1\r\n${host}${auth}Content-Length: 10\r\n\r\n{}`, { half_close: true })
+    isEnvelope(answer, 400, 'bad_request')
+  })
+
+  it.each([
+    ['headers that do not come', 'GET /v1/projects HTTP/1.1\r\n{host}X-A: '],
+    ['a body that does not come', 'POST /v1/projects HTTP/1.1\r\n{host}{auth}Content-Length: 10\r\n\r\n{}'],
+  ])('says 408 to %s', async (_name, bytes) => {
+    const hasty = await startDouble({ patience: { headers_ms: 150, request_ms: 300 } })
+    const written = bytes.replace('{host}', `Host: 127.0.0.1:${hasty.port}\r\n`).replace('{auth}', `Authorization: Bearer ${hasty.owner.token}\r\n`)
+    isEnvelope(await sendRaw(hasty.port, written), 408, 'request_timeout')
+    await hasty.close()
+  })
+
+  it('answers a request that came in whole before it refuses what follows it', async () => {
+    const answer = await sendRaw(double.port, `GET /v1/projects/abc HTTP/1.1\r\n${host}${auth}\r\nnonsense\r\n\r\n`)
+    expect(answer.all.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400'])
+  })
+
+  it('sends 100 Continue and then the answer', async () => {
+    const body = '{"name":"n","slug":"continued"}'
+    const answer = await sendRaw(double.port, [
+      `POST /v1/projects HTTP/1.1\r\n${host}${auth}Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`,
+      body,
+    ])
+    expect(answer.all).toMatch(/^HTTP\/1\.1 100 Continue/)
+    expect(answer.status).toBe(201)
+  })
+
+  it('counts a chunked body, refuses it past 1 MiB and closes', async () => {
+    const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`
+    const answer = await sendRaw(double.port, [`POST /v1/projects HTTP/1.1\r\n${host}${auth}Transfer-Encoding: chunked\r\n\r\n`, chunk.repeat(20), '0\r\n\r\n'])
+    isEnvelope(answer, 413, 'payload_too_large')
+    expect(answer.headers.get('connection')).toBe('close')
+  })
+
+  it('stops reading a body that never ends', async () => {
+    const answer = await sendRaw(double.port, [`POST /v1/projects HTTP/1.1\r\n${host}${auth}Transfer-Encoding: chunked\r\n\r\n`, `10000\r\n${'x'.repeat(0x10000)}\r\n`.repeat(100)])
+    isEnvelope(answer, 413, 'payload_too_large')
+  })
+
+  it('ignores the body of an operation that takes none, up to 1 MiB', async () => {
+    const small = await sendRaw(double.port, `POST /v1/projects/abc/stop HTTP/1.1\r\n${host}${auth}Content-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello`)
+    expect(small.status).toBe(200)
+    const large = await sendRaw(double.port, [`POST /v1/projects/abc/stop HTTP/1.1\r\n${host}${auth}Content-Length: 1100000\r\n\r\n`, 'x'.repeat(1_100_000)])
+    isEnvelope(large, 413, 'payload_too_large')
+  })
+})
