@@ -12,7 +12,7 @@ export default defineConfig({
       outDir: 'out/main',
       rollupOptions: {
         input: { index: 'main/index.ts', homeport: 'server/cli/homeport.ts' },
-        output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: 'parts/[name]-[hash].js' },
+        output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
       },
       sourcemap: true,
     },

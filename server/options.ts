@@ -43,6 +43,9 @@ export interface PlatformFlags {
 export const defaultPort = 4600
 export const defaultEdgePort = 4680
 
+/** Where the master key lies in a data folder: in the open, readable by its owner alone, or wrapped by the desktop's keychain. */
+export const keyFiles = { open: 'master.key', sealed: 'master.key.sealed' } as const
+
 /** A wrong flag or variable. The command line ends with 2. */
 export class UsageError extends Error {}
 

@@ -44,3 +44,6 @@ process.exitCode = await runCommandLine(
   },
   serve,
 )
+
+// A platform that was cut off leaves handles behind that would keep the process.
+if (stop.signal.aborted) process.exit()
