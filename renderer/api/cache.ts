@@ -1,0 +1,105 @@
+import type { InfiniteData, QueryClient } from '@tanstack/react-query'
+import type { Deployment, DeploymentDetail } from '../../server/contract/deployments.ts'
+import type { Project } from '../../server/contract/projects.ts'
+import type { Answer, EventOf } from './client.ts'
+import { type DeploymentFilter, keys } from './keys.ts'
+
+type ProjectPages = InfiniteData<Answer<'listProjects'>, string | null>
+type DeploymentPages = InfiniteData<Answer<'listDeployments'>, string | null>
+
+/** Writes what the instance tells over its event stream, or answers to a change, into everything that shows it. */
+export function applyEvent(cache: QueryClient, event: EventOf<'followInstance'>): void {
+  if (event.event === 'project') putProject(cache, event.data.project)
+  else if (event.event === 'project_removed') removeProject(cache, event.data.slug)
+  else if (event.event === 'deployment') putDeployment(cache, event.data.deployment)
+}
+
+export function putProject(cache: QueryClient, project: Project): void {
+  cache.setQueryData(keys.project(project.slug), project)
+  cache.setQueryData<ProjectPages>(keys.projects, (data) => {
+    if (!data) return data
+    let found = false
+    const pages = data.pages.map((page) => {
+      const index = page.projects.findIndex(({ id }) => id === project.id)
+      if (index < 0) return page
+      found = true
+      return { ...page, projects: page.projects.with(index, project) }
+    })
+    const [first, ...others] = pages
+    if (found || !first) return { ...data, pages }
+    // Not among those that are loaded: it is new, or older than all of them and will come with its page.
+    const oldest = pages.at(-1)?.projects.at(-1)
+    if (data.pages.at(-1)?.next_cursor && oldest && project.created_at < oldest.created_at) return data
+    return { ...data, pages: [{ ...first, projects: [project, ...first.projects] }, ...others] }
+  })
+}
+
+export function removeProject(cache: QueryClient, slug: string): void {
+  cache.setQueryData<ProjectPages>(
+    keys.projects,
+    (data) => data && { ...data, pages: data.pages.map((page) => ({ ...page, projects: page.projects.filter((project) => project.slug !== slug) })) },
+  )
+  // What is on screen asks again and learns that it is gone; the rest is forgotten.
+  for (const key of [keys.latest(slug), keys.serving(slug), ['deployments', slug], ['deployment', slug]]) cache.removeQueries({ queryKey: key, type: 'inactive' })
+  void cache.invalidateQueries({ queryKey: keys.project(slug) })
+}
+
+export function putDeployment(cache: QueryClient, deployment: Deployment): void {
+  const slug = slugOf(cache, deployment.project_id)
+  if (slug === undefined) return
+
+  cache.setQueryData<DeploymentDetail>(keys.deployment(slug, deployment.id), (detail) => detail && { ...detail, ...deployment })
+  cache.setQueryData<Deployment | null>(keys.latest(slug), (latest) =>
+    latest === undefined ? latest : latest === null || deployment.created_at >= latest.created_at ? deployment : latest,
+  )
+
+  const serving = cache.getQueryData<Deployment | null>(keys.serving(slug))
+  if (serving !== undefined && deployment.target === 'production') {
+    if (deployment.is_current) cache.setQueryData(keys.serving(slug), deployment)
+    else if (serving?.id === deployment.id) void cache.invalidateQueries({ queryKey: keys.serving(slug) })
+  }
+
+  for (const [key, data] of cache.getQueriesData<DeploymentPages>({ queryKey: ['deployments', slug] })) {
+    const filter = (key[2] ?? {}) as DeploymentFilter
+    if (data) cache.setQueryData<DeploymentPages>(key, placed(data, deployment, filter))
+  }
+}
+
+/** The pages with this deployment where it belongs: replaced, taken out when the filter no longer fits it, or put on top when it is new. */
+function placed(data: DeploymentPages, deployment: Deployment, filter: DeploymentFilter): DeploymentPages {
+  const fits =
+    (filter.status === undefined || filter.status === deployment.status) &&
+    (filter.target === undefined || filter.target === deployment.target) &&
+    (filter.branch === undefined || filter.branch === deployment.branch)
+  const known = data.pages.some((page) => page.deployments.some(({ id }) => id === deployment.id))
+  const newest = data.pages[0]?.deployments[0]
+  const pages = data.pages.map((page, index) => {
+    const others = page.deployments.filter(({ id }) => id !== deployment.id || fits)
+    if (known) return { ...page, deployments: others.map((other) => (other.id === deployment.id ? deployment : unlessReplaced(other, deployment))) }
+    const isNew = fits && index === 0 && (!newest || deployment.created_at >= newest.created_at)
+    const rest = others.map((other) => unlessReplaced(other, deployment))
+    return { ...page, deployments: isNew ? [deployment, ...rest] : rest }
+  })
+  return { ...data, pages }
+}
+
+/** One deployment serves a target at a time: when this one does, the one before no longer does. */
+function unlessReplaced(other: Deployment, current: Deployment): Deployment {
+  const replaced = current.is_current && other.is_current && other.target === current.target && (current.target === 'production' || other.branch === current.branch)
+  return replaced ? { ...other, is_current: false } : other
+}
+
+function slugOf(cache: QueryClient, projectId: string): string | undefined {
+  for (const [, project] of cache.getQueriesData<Project>({ queryKey: ['project'] })) if (project?.id === projectId) return project.slug
+  for (const page of cache.getQueryData<ProjectPages>(keys.projects)?.pages ?? []) {
+    const project = page.projects.find(({ id }) => id === projectId)
+    if (project) return project.slug
+  }
+  return undefined
+}
+
+/** Everything on screen is asked for again. Of a long list only its beginning: the rest comes back as somebody scrolls to it. */
+export function refreshAll(cache: QueryClient): void {
+  cache.setQueryData<ProjectPages>(keys.projects, (data) => data && { pages: data.pages.slice(0, 2), pageParams: data.pageParams.slice(0, 2) })
+  void cache.invalidateQueries()
+}

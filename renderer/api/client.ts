@@ -1,0 +1,74 @@
+import type { z } from 'zod'
+import type { Operations } from '../../server/contract/index.ts'
+import { type FollowHandlers, type FollowOptions, follow } from './follow.ts'
+import { problemOf, unreachable } from './problem.ts'
+import { type RouteId, routes } from './routes.ts'
+
+type Operation<Id extends RouteId> = Operations[Id]
+type Params<Id extends RouteId> = z.input<Operation<Id>['params']>
+type Query<Id extends RouteId> = Partial<z.input<Operation<Id>['query']>>
+type Body<Id extends RouteId> = Operation<Id> extends { body: infer Schema extends z.ZodType } ? z.input<Schema> : undefined
+
+/** What an operation answers with; undefined where it answers without a body. */
+export type Answer<Id extends RouteId> = Operation<Id> extends { success: { json: infer Schema extends z.ZodType } } ? z.output<Schema> : undefined
+
+/** What a call needs: path parameters and a body where the contract has them, a query where one is wanted. */
+export type CallInput<Id extends RouteId> = { query?: Query<Id>; signal?: AbortSignal } & (Params<Id> extends Record<string, never>
+  ? { params?: undefined }
+  : { params: Params<Id> }) &
+  (Body<Id> extends undefined ? { body?: undefined } : { body: Body<Id> })
+
+export type StreamId = { [Id in RouteId]: Operation<Id> extends { success: { events: unknown } } ? Id : never }[RouteId]
+
+type EventSchemas<Id extends StreamId> = Operation<Id> extends { success: { events: infer Schemas extends Record<string, z.ZodType> } } ? Schemas : never
+
+/** One event of a stream, told apart by its name. */
+export type EventOf<Id extends StreamId> = {
+  [Name in keyof EventSchemas<Id>]: { event: Name; id: string | null; data: z.output<EventSchemas<Id>[Name]> }
+}[keyof EventSchemas<Id>]
+
+export interface Client {
+  /** Calls an operation; throws an ApiProblem when it does not succeed. */
+  call<Id extends RouteId>(id: Id, input: CallInput<Id>): Promise<Answer<Id>>
+  /** Follows a stream until the signal or its end; reconnects, and resumes where it was. Never throws. */
+  follow<Id extends StreamId>(id: Id, input: CallInput<Id>, handlers: FollowHandlers<EventOf<Id>>, options: FollowOptions): void
+}
+
+/** A client of one instance. `base_url` is empty for the instance that served this page; its session is then the cookie. */
+export function createClient(options: { base_url: string; token: string | null; onSignedOut: () => void }): Client {
+  const headers: Record<string, string> = options.token === null ? {} : { authorization: `Bearer ${options.token}` }
+  // A token goes to the address that it was given for and nowhere else: a redirect is refused, not followed.
+  const common = { headers, redirect: 'error', credentials: options.token === null ? 'same-origin' : 'omit' } as const
+
+  return {
+    async call(id, input) {
+      const { method, url } = addressOf(options.base_url, id, input)
+      const response = await fetch(url, {
+        ...common,
+        method,
+        // The platform asks every change that rides on a cookie for this content type: no plain form can send it.
+        headers: method === 'GET' ? headers : { ...headers, 'content-type': 'application/json' },
+        body: input.body === undefined ? null : JSON.stringify(input.body),
+        signal: input.signal ?? null,
+      }).catch((error: unknown) => {
+        if (input.signal?.aborted) throw error
+        throw unreachable(error)
+      })
+      if (response.status === 401) options.onSignedOut()
+      if (!response.ok) throw await problemOf(response)
+      return response.status === 204 ? undefined : await response.json()
+    },
+    follow(id, input, handlers, followOptions) {
+      const { url } = addressOf(options.base_url, id, input)
+      void follow(url, common, { ...handlers, onSignedOut: options.onSignedOut }, followOptions)
+    },
+  }
+}
+
+function addressOf(base: string, id: RouteId, input: { params?: Record<string, unknown> | undefined; query?: Record<string, unknown> | undefined }) {
+  const [method = 'GET', template = '/'] = routes[id].split(' ')
+  const path = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(input.params?.[name])))
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(input.query ?? {})) if (value !== undefined) query.set(name, String(value))
+  return { method, url: `${base}${path}${query.size > 0 ? `?${query}` : ''}` }
+}

@@ -1,0 +1,23 @@
+import type { DeploymentStatus, DeploymentTarget } from '../../server/contract/deployments.ts'
+
+export interface DeploymentFilter {
+  status?: DeploymentStatus
+  target?: DeploymentTarget
+  branch?: string
+}
+
+/** Names of everything that the cache of an instance holds. */
+export const keys = {
+  session: ['session'],
+  projects: ['projects'],
+  project: (slug: string) => ['project', slug],
+  deployments: (slug: string, filter: DeploymentFilter) => ['deployments', slug, filter],
+  /** The newest deployment of a project, or null. */
+  latest: (slug: string) => ['latest', slug],
+  /** The production deployment that serves now, or null. */
+  serving: (slug: string) => ['serving', slug],
+  deployment: (slug: string, id: string) => ['deployment', slug, id],
+  settings: ['settings'],
+  users: ['users'],
+  doctor: ['doctor'],
+} as const

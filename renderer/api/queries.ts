@@ -1,0 +1,91 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useConnection } from '../stores/connection.ts'
+import { type DeploymentFilter, keys } from './keys.ts'
+
+const pageSize = '100'
+
+export function useClient() {
+  return useConnection((state) => state.current.client)
+}
+
+/** Who I am and where; null on an instance that does not tell (a hosted one). */
+export function useInstance() {
+  const client = useClient()
+  return useQuery({
+    queryKey: keys.session,
+    queryFn: ({ signal }) =>
+      client.call('getSession', { signal }).catch((problem) => {
+        if (problem.status === 404) return null
+        throw problem
+      }),
+  })
+}
+
+export function useProjects() {
+  const client = useClient()
+  return useInfiniteQuery({
+    queryKey: keys.projects,
+    queryFn: ({ pageParam, signal }) => client.call('listProjects', { query: { limit: pageSize, ...(pageParam ? { cursor: pageParam } : {}) }, signal }),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next_cursor,
+  })
+}
+
+export function useProject(slug: string) {
+  const client = useClient()
+  return useQuery({ queryKey: keys.project(slug), queryFn: async ({ signal }) => (await client.call('getProject', { params: { slug }, signal })).project })
+}
+
+export function useDeployments(slug: string, filter: DeploymentFilter) {
+  const client = useClient()
+  return useInfiniteQuery({
+    queryKey: keys.deployments(slug, filter),
+    queryFn: ({ pageParam, signal }) =>
+      client.call('listDeployments', { params: { slug }, query: { ...filter, limit: '50', ...(pageParam ? { cursor: pageParam } : {}) }, signal }),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next_cursor,
+  })
+}
+
+export function useLatest(slug: string, enabled = true) {
+  const client = useClient()
+  return useQuery({
+    queryKey: keys.latest(slug),
+    enabled,
+    queryFn: async ({ signal }) => (await client.call('listDeployments', { params: { slug }, query: { limit: '1' }, signal })).deployments[0] ?? null,
+  })
+}
+
+export function useServing(slug: string) {
+  const client = useClient()
+  return useQuery({
+    queryKey: keys.serving(slug),
+    async queryFn({ signal }) {
+      const page = await client.call('listDeployments', { params: { slug }, query: { target: 'production', status: 'ready', limit: '50' }, signal })
+      return page.deployments.find((deployment) => deployment.is_current) ?? null
+    },
+  })
+}
+
+export function useDeployment(slug: string, id: string) {
+  const client = useClient()
+  return useQuery({
+    queryKey: keys.deployment(slug, id),
+    queryFn: async ({ signal }) => (await client.call('getDeployment', { params: { slug, id }, signal })).deployment,
+  })
+}
+
+export function useSettings() {
+  const client = useClient()
+  return useQuery({ queryKey: keys.settings, queryFn: async ({ signal }) => (await client.call('getSettings', { signal })).settings })
+}
+
+export function useUsers() {
+  const client = useClient()
+  return useQuery({ queryKey: keys.users, queryFn: async ({ signal }) => (await client.call('listUsers', { signal })).users })
+}
+
+export function useDoctor() {
+  const client = useClient()
+  return useQuery({ queryKey: keys.doctor, queryFn: async ({ signal }) => (await client.call('doctor', { signal })).checks })
+}

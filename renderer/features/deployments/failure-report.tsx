@@ -1,0 +1,44 @@
+import { CircleAlert } from 'lucide-react'
+import type { Failure } from '../../../server/contract/deployments.ts'
+import { Button } from '../../ui/button.tsx'
+import type { LogLine } from '../logs/log-store.ts'
+import { plainText } from '../logs/terminal-line.ts'
+
+/** Why it failed, what to do, and the line where it went wrong, before anything else. */
+export function FailureReport({
+  failure,
+  fault,
+  onShow,
+}: {
+  failure: Failure
+  fault: { line: LogLine; around: LogLine[] } | null
+  onShow: (() => void) | undefined
+}) {
+  return (
+    <section className="failure" aria-labelledby="failure">
+      <CircleAlert size={19} aria-hidden />
+      <div className="failure-body">
+        <h2 id="failure">{failure.message}</h2>
+        <p>{failure.hint}</p>
+        {fault && (
+          <figure className="failure-lines" aria-label="Where it went wrong">
+            {fault.around.map((line) => (
+              <div key={line.number} className={line === fault.line ? 'failure-line' : 'failure-near'}>
+                <span className="failure-number">{line.number}</span>
+                <code>{plainText(line.text).slice(0, 400)}</code>
+              </div>
+            ))}
+          </figure>
+        )}
+        <p className="failure-foot">
+          <code>{failure.code}</code>
+          {onShow && (
+            <Button kind="bare" onClick={onShow}>
+              Show it in the log
+            </Button>
+          )}
+        </p>
+      </div>
+    </section>
+  )
+}

@@ -1,0 +1,45 @@
+import type { Deployment, DeploymentStatus, Step } from '../../../server/contract/deployments.ts'
+import type { Stretch } from '../../ui/scale-bar.tsx'
+
+export function isTerminal(status: DeploymentStatus): status is 'ready' | 'failed' | 'canceled' {
+  return status === 'ready' || status === 'failed' || status === 'canceled'
+}
+
+/** How long a deployment took from the start of its work, or has taken so far, in ms; null while it waits. */
+export function tookMs(deployment: Deployment, now: number): number | null {
+  if (deployment.started_at === null) return null
+  return (deployment.finished_at === null ? now : Date.parse(deployment.finished_at)) - Date.parse(deployment.started_at)
+}
+
+export function stepMs(step: Step, now: number): number | null {
+  if (step.started_at === null) return null
+  return Math.max(0, (step.finished_at === null ? now : Date.parse(step.finished_at)) - Date.parse(step.started_at))
+}
+
+const stepWords: Record<Step['name'], string> = {
+  clone: 'Fetch source',
+  detect: 'Detect',
+  install: 'Install',
+  build: 'Build',
+  start: 'Start',
+  health_check: 'Health check',
+  route: 'Switch over',
+}
+
+export function stepWord(name: Step['name']): string {
+  return stepWords[name]
+}
+
+export function stretchesOf(steps: Step[], now: number): Stretch[] {
+  return steps.map((step) => ({
+    name: stepWord(step.name),
+    ms: stepMs(step, now) ?? 0,
+    state: step.status === 'running' ? 'running' : step.status === 'failed' ? 'failed' : 'done',
+  }))
+}
+
+/** The phases that a list knows of a deployment, for where its steps are not at hand. */
+export function phasesOf(deployment: Deployment): Stretch[] {
+  const phase = (name: string, ms: number | null): Stretch => ({ name, ms: ms ?? 0, state: 'done' })
+  return [phase('Waited', deployment.queued_ms), phase('Built', deployment.build_ms), phase('Started', deployment.deploy_ms)]
+}

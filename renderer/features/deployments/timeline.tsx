@@ -1,0 +1,32 @@
+import type { Step } from '../../../server/contract/deployments.ts'
+import { duration } from '../../ui/format.ts'
+import { useNow } from '../../ui/now.ts'
+import { Mark, stepSign } from '../../ui/status.tsx'
+import { stepMs, stepWord } from './progress.ts'
+import './timeline.css'
+
+/** The steps of a deployment, one under the other as a passage along its marks. */
+export function Timeline({ steps }: { steps: Step[] }) {
+  const now = useNow(steps.some((step) => step.status === 'running') ? 100 : null)
+  return (
+    <ol className="timeline" aria-label="Steps">
+      {steps.map((step) => {
+        const took = stepMs(step, now)
+        const sign = stepSign(step.status)
+        return (
+          <li key={step.name} className={`passage passage-${step.status}`} aria-current={step.status === 'running' ? 'step' : undefined}>
+            <span className="passage-mark">
+              <Mark sign={sign} />
+            </span>
+            <span className="passage-name">
+              {stepWord(step.name)}
+              {step.status !== 'done' && <span className="faint"> {sign.word.toLowerCase()}</span>}
+              {step.status === 'done' && <span className="unseen"> done</span>}
+            </span>
+            <span className="passage-took">{took !== null && step.status !== 'skipped' ? duration(took) : ''}</span>
+          </li>
+        )
+      })}
+    </ol>
+  )
+}

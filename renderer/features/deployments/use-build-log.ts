@@ -1,0 +1,63 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect, useMemo, useState } from 'react'
+import type { DeploymentDetail, Step } from '../../../server/contract/deployments.ts'
+import type { EventOf } from '../../api/client.ts'
+import type { StreamState } from '../../api/follow.ts'
+import { keys } from '../../api/keys.ts'
+import { useClient } from '../../api/queries.ts'
+import { type LogLine, createLogStore } from '../logs/log-store.ts'
+
+/** The build log as it is written. Steps and status that the stream tells go into the cached deployment, for all who show it. */
+export function useBuildLog(slug: string, id: string, enabled: boolean) {
+  const client = useClient()
+  const cache = useQueryClient()
+  const store = useMemo(() => createLogStore(), [client, slug, id])
+  const [stream, setStream] = useState<StreamState>({ name: 'connecting' })
+
+  useEffect(() => {
+    if (!enabled) return
+    const stopped = new AbortController()
+    const key = keys.deployment(slug, id)
+    store.clear()
+    client.follow(
+      'streamBuildLog',
+      { params: { slug, id } },
+      {
+        onState: setStream,
+        onEvents(events) {
+          store.append(events.flatMap(lineOf))
+          const changes = events.filter((event) => event.event === 'step' || event.event === 'status')
+          if (changes.length > 0) cache.setQueryData<DeploymentDetail>(key, (detail) => detail && changes.reduce(withChange, detail))
+          // What only the platform knows (sizes, times, whether it serves) is asked for once it is over.
+          if (events.some((event) => event.event === 'end')) void cache.invalidateQueries({ queryKey: key })
+        },
+      },
+      { signal: stopped.signal, end_event: 'end' },
+    )
+    return () => stopped.abort()
+  }, [client, cache, slug, id, store, enabled])
+
+  return { store, stream }
+}
+
+type BuildEvent = EventOf<'streamBuildLog'>
+
+function lineOf({ event, data }: BuildEvent): Omit<LogLine, 'number'>[] {
+  if (event === 'log') return [{ text: data.line, source: data.stream, ts: data.ts, group: data.step }]
+  if (event !== 'lagged') return []
+  return [{ text: `${data.dropped} lines came faster than this window could take them and were left out`, source: 'system', ts: null, group: null }]
+}
+
+function withChange(detail: DeploymentDetail, { event, data }: BuildEvent): DeploymentDetail {
+  if (event === 'status') return { ...detail, status: data.status, error: data.error ?? detail.error }
+  if (event !== 'step') return detail
+  return { ...detail, steps: detail.steps.map((step) => (step.name === data.name ? advanced(step, data) : step)) }
+}
+
+function advanced(step: Step, change: { status: Step['status']; ts: string }): Step {
+  // History is told again at every start; what is known of the end of a step is not taken back.
+  if (step.finished_at !== null) return step
+  const started_at = step.started_at ?? (change.status === 'running' ? change.ts : null)
+  const ended = change.status === 'done' || change.status === 'failed' || change.status === 'canceled'
+  return { ...step, status: change.status, started_at, finished_at: ended ? change.ts : null }
+}

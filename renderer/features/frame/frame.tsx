@@ -1,0 +1,66 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { Menu as MenuIcon, Search, X } from 'lucide-react'
+import { type ReactNode, useEffect } from 'react'
+import { Link, useLocation } from 'wouter'
+import { followInstance } from '../../api/instance-stream.ts'
+import { useInstance } from '../../api/queries.ts'
+import { useConnection } from '../../stores/connection.ts'
+import { useUi } from '../../stores/ui.ts'
+import { IconButton } from '../../ui/button.tsx'
+import { Logo } from '../../ui/logo.tsx'
+import { LineBar } from './line-bar.tsx'
+import { Rail } from './rail.tsx'
+import './frame.css'
+
+/** What stays while pages come and go: the rail, the state of the line, the keys that work everywhere. */
+export function Frame({ children }: { children: ReactNode }) {
+  const connection = useConnection((state) => state.current)
+  const railOpen = useUi((state) => state.rail_open)
+  const setRailOpen = useUi((state) => state.setRailOpen)
+  const setPaletteOpen = useUi((state) => state.setPaletteOpen)
+  const [location] = useLocation()
+  const cache = useQueryClient()
+  // Two people on one browser must not hear each other's stream: it is named after the user as well.
+  const userId = useInstance().data?.user.id
+  const isKnown = useInstance().isSuccess
+
+  useEffect(() => {
+    if (!isKnown) return
+    return followInstance(connection.client, cache, `${connection.id}.${userId ?? ''}`, (stream) => useConnection.getState().setStream(stream))
+  }, [connection, cache, userId, isKnown])
+
+  useEffect(() => setRailOpen(false), [location, setRailOpen])
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === 'k') {
+        event.preventDefault()
+        setPaletteOpen(!useUi.getState().palette_open)
+      } else if (event.key === 'Escape' && useUi.getState().rail_open) setRailOpen(false)
+    }
+    window.addEventListener('keydown', onKey)
+    return () => window.removeEventListener('keydown', onKey)
+  }, [setPaletteOpen, setRailOpen])
+
+  return (
+    <div className="frame" style={{ '--hue': connection.hue } as React.CSSProperties}>
+      <a className="skip" href="#main">
+        Skip to content
+      </a>
+      <header className="topbar">
+        <IconButton icon={railOpen ? X : MenuIcon} label={railOpen ? 'Close menu' : 'Menu'} aria-expanded={railOpen} onClick={() => setRailOpen(!railOpen)} />
+        <Link href="/" className="topbar-home" aria-label="Homeport, projects">
+          <Logo size={24} /> Homeport
+        </Link>
+        <IconButton icon={Search} label="Find or do" onClick={() => setPaletteOpen(true)} />
+      </header>
+      {railOpen && <div className="rail-scrim" onClick={() => setRailOpen(false)} aria-hidden />}
+      <Rail open={railOpen} />
+      <div className="main-column">
+        <LineBar />
+        <main id="main" tabIndex={-1}>
+          {children}
+        </main>
+      </div>
+    </div>
+  )
+}

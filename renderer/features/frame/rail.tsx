@@ -1,0 +1,118 @@
+import { Anchor, LogOut, Monitor, Moon, Plus, Search, Ship, Sun, UserRound } from 'lucide-react'
+import { useMemo } from 'react'
+import { Link, useRoute } from 'wouter'
+import { useAction } from '../../api/actions.ts'
+import { useInstance, useProjects } from '../../api/queries.ts'
+import { useSession } from '../../stores/session.ts'
+import { type Theme, useUi } from '../../stores/ui.ts'
+import { IconButton } from '../../ui/button.tsx'
+import { Menu, MenuChoice, MenuItem, MenuLine } from '../../ui/menu.tsx'
+import { Mark, projectSign } from '../../ui/status.tsx'
+import { InstanceSwitch } from './instance-switch.tsx'
+import './rail.css'
+
+const nearest = 8
+
+export function Rail({ open }: { open: boolean }) {
+  const setPaletteOpen = useUi((state) => state.setPaletteOpen)
+  return (
+    <nav className={`rail ${open ? 'rail-open' : ''}`} aria-label="Main">
+      <InstanceSwitch />
+      <button type="button" className="rail-search" onClick={() => setPaletteOpen(true)}>
+        <Search size={15} aria-hidden />
+        <span>Find or do</span>
+        <kbd>{isApple ? '⌘K' : 'Ctrl K'}</kbd>
+      </button>
+      <ul className="rail-list">
+        <RailLink href="/" icon={<Ship size={16} aria-hidden />} text="Projects" />
+        <RailLink href="/instance" icon={<Anchor size={16} aria-hidden />} text="Instance" />
+      </ul>
+      <Nearest />
+      <RailFoot />
+    </nav>
+  )
+}
+
+function RailLink({ href, icon, text, exact = true }: { href: string; icon: React.ReactNode; text: string; exact?: boolean }) {
+  const [active] = useRoute(exact ? href : `${href}/*?`)
+  return (
+    <li>
+      <Link href={href} className="rail-link" aria-current={active ? 'page' : undefined}>
+        {icon}
+        <span className="clip">{text}</span>
+      </Link>
+    </li>
+  )
+}
+
+/** The projects that changed last: what somebody is working on is among them. */
+function Nearest() {
+  const { data } = useProjects()
+  const setNewProjectOpen = useUi((state) => state.setNewProjectOpen)
+  const projects = useMemo(() => {
+    const loaded = data?.pages.flatMap((page) => page.projects) ?? []
+    return loaded.toSorted((a, b) => (a.updated_at < b.updated_at ? 1 : -1)).slice(0, nearest)
+  }, [data])
+  if (projects.length === 0) return <div className="rail-nearest" />
+  return (
+    <div className="rail-nearest">
+      <div className="rail-heading">
+        <h2>At hand</h2>
+        <IconButton icon={Plus} label="New project" onClick={() => setNewProjectOpen(true)} />
+      </div>
+      <ul className="rail-list">
+        {projects.map((project) => (
+          <RailLink
+            key={project.id}
+            exact={false}
+            href={`/projects/${project.slug}`}
+            icon={
+              <span className="rail-mark">
+                <Mark sign={projectSign(project)} size={10} label={projectSign(project).word} />
+              </span>
+            }
+            text={project.name}
+          />
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+const themes = [
+  { value: 'light', text: 'Light' },
+  { value: 'dark', text: 'Dark' },
+  { value: 'system', text: 'As the system has it' },
+] as const satisfies readonly { value: Theme; text: string }[]
+const themeIcons = { light: Sun, dark: Moon, system: Monitor }
+
+function RailFoot() {
+  const instance = useInstance().data
+  const theme = useUi((state) => state.theme)
+  const setTheme = useUi((state) => state.setTheme)
+  const signOut = useAction('signOut', { onDone: () => useSession.getState().setSignedOut(true) })
+  return (
+    <div className="rail-foot">
+      <Menu
+        align="start"
+        trigger={
+          <button type="button" className="rail-user" aria-label="You">
+            <UserRound size={16} aria-hidden />
+            <span className="clip">{instance?.user.email ?? 'You'}</span>
+          </button>
+        }
+      >
+        <MenuItem icon={LogOut} onSelect={() => signOut.mutate({})}>
+          Sign out
+        </MenuItem>
+        <MenuLine />
+        <MenuChoice label="Theme" value={theme} choices={themes} onChange={setTheme} />
+      </Menu>
+      <Menu trigger={<IconButton icon={themeIcons[theme]} label={`Theme: ${theme}`} />}>
+        <MenuChoice label="Theme" value={theme} choices={themes} onChange={setTheme} />
+      </Menu>
+    </div>
+  )
+}
+
+const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent)

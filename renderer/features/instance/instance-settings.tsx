@@ -1,0 +1,119 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import type { Settings } from '../../../server/contract/instance.ts'
+import { useAction } from '../../api/actions.ts'
+import { keys } from '../../api/keys.ts'
+import { problemFrom } from '../../api/problem.ts'
+import { useSettings } from '../../api/queries.ts'
+import { Button } from '../../ui/button.tsx'
+import { ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
+import { SelectField, SwitchField, TextField } from '../../ui/field.tsx'
+
+const numbers = [
+  { name: 'keep_deployments', label: 'Deployments to keep', hint: 'Images and bundles kept per project, to roll back to.' },
+  { name: 'build_timeout_s', label: 'Longest build, in seconds', hint: 'A build that takes longer fails.' },
+  { name: 'build_memory_mb', label: 'Memory of a build, in MB', hint: 'So that a build cannot take the machine down.' },
+  { name: 'rate_limit_authenticated', label: 'Requests a minute, signed in', hint: 'Per account.' },
+  { name: 'rate_limit_anonymous', label: 'Requests a minute, not signed in', hint: 'Per address.' },
+] as const satisfies readonly { name: keyof Settings; label: string; hint: string }[]
+
+const plans = ['starter', 'basic', 'pro', 'enterprise'] as const satisfies readonly Settings['plan'][]
+
+export function InstanceSettings() {
+  const { data, error, refetch } = useSettings()
+  return (
+    <section className="card" aria-labelledby="settings">
+      <header className="card-head">
+        <h2 id="settings">Settings</h2>
+      </header>
+      <div className="card-body">
+        {error && <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />}
+        {data ? <SettingsForm settings={data} /> : !error && <SkeletonRows rows={4} height={56} />}
+      </div>
+    </section>
+  )
+}
+
+function SettingsForm({ settings }: { settings: Settings }) {
+  const cache = useQueryClient()
+  const [changes, setChanges] = useState<Partial<Settings>>({})
+  const save = useAction('updateSettings', {
+    quiet: true,
+    done: 'Settings saved.',
+    onDone(answer) {
+      cache.setQueryData(keys.settings, answer.settings)
+      void cache.invalidateQueries({ queryKey: keys.session })
+      setChanges({})
+    },
+  })
+  const now = { ...settings, ...changes }
+  const change = (more: Partial<Settings>) => {
+    save.reset()
+    setChanges((before) => ({ ...before, ...more }))
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    save.mutate({ body: changes })
+  }
+  return (
+    <form className="stack" onSubmit={submit} aria-label="Instance settings">
+      <div className="instance-fields">
+        <SelectField
+          label="When Homeport ends"
+          value={now.on_exit}
+          onChange={({ target }) => change({ on_exit: target.value === 'stop' || target.value === 'keep' ? target.value : 'default' })}
+          hint="What becomes of the running apps."
+        >
+          <option value="default">Processes stop, containers stay</option>
+          <option value="stop">All apps stop</option>
+          <option value="keep">All apps go on</option>
+        </SelectField>
+        <TextField
+          label="Builds at once"
+          type="number"
+          min={1}
+          max={64}
+          value={now.build_concurrency ?? ''}
+          placeholder="As the plan allows"
+          onChange={({ target }) => change({ build_concurrency: target.value === '' ? null : target.valueAsNumber })}
+          error={save.error?.issue('build_concurrency')}
+        />
+        {numbers.map(({ name, label, hint }) => (
+          <TextField
+            key={name}
+            label={label}
+            hint={hint}
+            type="number"
+            required
+            value={Number.isNaN(now[name]) ? '' : now[name]}
+            onChange={({ target }) => change({ [name]: target.valueAsNumber })}
+            error={save.error?.issue(name)}
+          />
+        ))}
+      </div>
+      <h3>Your account, to try a client against it</h3>
+      <div className="instance-fields">
+        <SelectField
+          label="Plan"
+          value={now.plan}
+          onChange={({ target }) => change({ plan: plans.find((plan) => plan === target.value) ?? 'enterprise' })}
+          hint="Your own machine has no paywall; a smaller plan lets you see every refusal."
+        >
+          {plans.map((plan) => (
+            <option key={plan} value={plan}>
+              {plan}
+            </option>
+          ))}
+        </SelectField>
+        <SwitchField label="Email verified" checked={now.email_verified} onChange={(email_verified) => change({ email_verified })} />
+        <SwitchField label="Has a card" checked={now.payment_method} onChange={(payment_method) => change({ payment_method })} />
+      </div>
+      {save.error && save.error.issues.length === 0 && <ProblemView problem={save.error} />}
+      <footer className="dialog-foot">
+        <Button kind="primary" type="submit" busy={save.isPending} disabled={Object.keys(changes).length === 0}>
+          Save settings
+        </Button>
+      </footer>
+    </form>
+  )
+}

@@ -1,0 +1,75 @@
+import { type LogLine, type LogSource, type LogStore, matches, widthOf } from './log-store.ts'
+
+export const lineHeight = 20
+
+export interface LogFilter {
+  /** In lower case; empty: all. */
+  words: string
+  source: LogSource | null
+  group: string | null
+}
+
+/** The lines of a store that a filter lets through, and where each of them lies. Grows with the store, without starting over. */
+export interface LogRows {
+  readonly rows: readonly LogLine[]
+  /** Columns of the widest row. */
+  readonly widest: number
+  readonly height: number
+  /** Takes in what has come since. */
+  update(): void
+  top(index: number): number
+  /** The row at a height, in pixels from the top. */
+  at(top: number): number
+}
+
+/** `columns` null: a row is a line. Else a line takes as many lines as it needs at that width. */
+export function createLogRows(store: LogStore, filter: LogFilter, columns: number | null): LogRows {
+  let rows: LogLine[] = []
+  // ends[i]: how many lines of text there are up to and with row i.
+  let ends: number[] = []
+  let widest = 0
+  let taken = 0
+  let epoch = store.epoch
+
+  const total = () => (columns === null ? rows.length : (ends.at(-1) ?? 0))
+  return {
+    get rows() {
+      return rows
+    },
+    get widest() {
+      return widest
+    },
+    get height() {
+      return total() * lineHeight
+    },
+    update() {
+      if (epoch !== store.epoch) {
+        rows = []
+        ends = []
+        taken = 0
+        epoch = store.epoch
+      }
+      for (; taken < store.lines.length; taken++) {
+        const line = store.lines[taken]
+        if (!line || !matches(line, filter.words, filter.source, filter.group)) continue
+        const width = widthOf(line)
+        widest = Math.max(widest, width)
+        if (columns !== null) ends.push((ends.at(-1) ?? 0) + Math.max(1, Math.ceil(width / columns)))
+        rows.push(line)
+      }
+    },
+    top: (index) => (columns === null ? index : (ends[index - 1] ?? 0)) * lineHeight,
+    at(top) {
+      const line = Math.floor(top / lineHeight)
+      if (columns === null) return Math.max(0, Math.min(line, rows.length - 1))
+      let low = 0
+      let high = ends.length - 1
+      while (low < high) {
+        const middle = (low + high) >> 1
+        if ((ends[middle] ?? 0) <= line) low = middle + 1
+        else high = middle
+      }
+      return Math.max(0, low)
+    },
+  }
+}

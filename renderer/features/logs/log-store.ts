@@ -1,0 +1,98 @@
+import { plainText } from './terminal-line.ts'
+
+export type LogSource = 'stdout' | 'stderr' | 'system'
+
+export interface LogLine {
+  text: string
+  source: LogSource
+  ts: string | null
+  /** The step of a build, or the deployment that a running app belongs to. */
+  group: string | null
+  /** Its number, from 1, for as long as the store lives. */
+  number: number
+}
+
+/** Lines as they arrive. Readers are told at most once per frame. */
+export interface LogStore {
+  readonly lines: readonly LogLine[]
+  /** Changes whenever lines are taken away, so that readers start over. */
+  readonly epoch: number
+  append(lines: Omit<LogLine, 'number'>[]): void
+  clear(): void
+  subscribe(listener: () => void): () => void
+  /** A number that changes with every change. */
+  version(): number
+}
+
+// What a window keeps; the platform keeps the rest.
+const capacity = 250_000
+const dropAtOnce = 25_000
+
+export function createLogStore(): LogStore {
+  const listeners = new Set<() => void>()
+  let lines: LogLine[] = []
+  let epoch = 0
+  let version = 0
+  let last = 0
+  let frame: number | null = null
+
+  const changed = () => {
+    version++
+    frame ??= requestAnimationFrame(() => {
+      frame = null
+      for (const listener of listeners) listener()
+    })
+  }
+  return {
+    get lines() {
+      return lines
+    },
+    get epoch() {
+      return epoch
+    },
+    append(more) {
+      for (const line of more) lines.push({ ...line, number: ++last })
+      if (lines.length > capacity) {
+        lines = lines.slice(lines.length - capacity + dropAtOnce)
+        epoch++
+      }
+      changed()
+    },
+    clear() {
+      lines = []
+      last = 0
+      epoch++
+      changed()
+    },
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    version: () => version,
+  }
+}
+
+const widths = new WeakMap<LogLine, number>()
+
+/** How many columns a line takes. Beyond Latin a character may take two: better a line too tall than cut. */
+export function widthOf(line: LogLine): number {
+  let width = widths.get(line)
+  if (width === undefined) {
+    const text = plainText(line.text)
+    width = text.length
+    if (/[\u1100-\uffff]/.test(text)) for (const character of text) if (/[\u1100-\u{10ffff}]/u.test(character)) width += 1
+    widths.set(line, width)
+  }
+  return width
+}
+
+export function matches(line: LogLine, words: string, sources: LogSource | null, group: string | null): boolean {
+  if (sources !== null && line.source !== sources) return false
+  if (group !== null && line.group !== group) return false
+  return words === '' || plainText(line.text).toLowerCase().includes(words)
+}
+
+/** As a file or the clipboard gets it. */
+export function textOf(lines: readonly LogLine[], withTime: boolean): string {
+  return lines.map((line) => `${withTime && line.ts ? `${line.ts}  ` : ''}${plainText(line.text)}\n`).join('')
+}

@@ -1,0 +1,54 @@
+import { useEffect, useMemo, useState } from 'react'
+import type { RuntimeState, RuntimeStateEvent } from '../../../server/contract/deployments.ts'
+import type { StreamState } from '../../api/follow.ts'
+import { useClient } from '../../api/queries.ts'
+import { type LogLine, createLogStore } from './log-store.ts'
+
+const backlog = '2000'
+
+/** What the app prints: the last lines, then all that comes, over restarts, sleeps and new deployments. */
+export function useRuntimeLog(slug: string) {
+  const client = useClient()
+  const store = useMemo(() => createLogStore(), [client, slug])
+  const [stream, setStream] = useState<StreamState>({ name: 'connecting' })
+  const [state, setState] = useState<RuntimeState | null>(null)
+  const [deployments, setDeployments] = useState<string[]>([])
+
+  useEffect(() => {
+    const stopped = new AbortController()
+    store.clear()
+    client.follow(
+      'streamRuntimeLog',
+      { params: { slug }, query: { lines: backlog, format: 'json' } },
+      {
+        onState: setStream,
+        onEvents(events) {
+          const lines: Omit<LogLine, 'number'>[] = []
+          const ids = new Set<string>()
+          for (const { event, data } of events) {
+            if (event === 'log') {
+              lines.push({ text: data.line, source: data.stream, ts: data.ts, group: data.deployment_id })
+              if (data.deployment_id !== null) ids.add(data.deployment_id)
+            } else if (event === 'state') {
+              lines.push({ text: sentence(data), source: 'system', ts: data.ts, group: data.deployment_id })
+              setState(data.state)
+            } else if (event === 'lagged') {
+              lines.push({ text: `${data.dropped} lines came faster than this window could take them and were left out`, source: 'system', ts: null, group: null })
+            }
+          }
+          if (ids.size > 0) setDeployments((before) => ([...ids].every((id) => before.includes(id)) ? before : [...new Set([...before, ...ids])]))
+          store.append(lines)
+        },
+      },
+      { signal: stopped.signal },
+    )
+    return () => stopped.abort()
+  }, [client, slug, store])
+
+  return { store, stream, state, deployments }
+}
+
+function sentence({ state, exit_code }: RuntimeStateEvent): string {
+  const code = exit_code === null ? '' : ` with code ${exit_code}`
+  return { starting: 'starting', running: 'running', cold: 'went to sleep', exited: `exited${code}`, oom: 'out of memory: stopped', stopped: 'stopped' }[state]
+}

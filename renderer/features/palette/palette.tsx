@@ -1,0 +1,129 @@
+import { Command } from 'cmdk'
+import { Anchor, ExternalLink, Monitor, Moon, Plus, Rocket, ScrollText, Settings2, Ship, Square, Sun, Waypoints } from 'lucide-react'
+import { type ReactNode, useEffect, useMemo, useState } from 'react'
+import { useLocation, useRoute } from 'wouter'
+import { useAction } from '../../api/actions.ts'
+import { useProject, useProjects } from '../../api/queries.ts'
+import { useUi } from '../../stores/ui.ts'
+import { Mark, projectSign } from '../../ui/status.tsx'
+import { useAddress } from '../project/address.ts'
+import './palette.css'
+
+const shownProjects = 30
+
+interface Act {
+  text: string
+  icon: ReactNode
+  run: () => void
+}
+
+/** Every project and every action, by a few letters. */
+export default function Palette() {
+  const setOpen = useUi((state) => state.setPaletteOpen)
+  const [query, setQuery] = useState('')
+  const [, params] = useRoute('/projects/:slug/*?')
+  const words = query.trim().toLowerCase().split(/\s+/).filter(Boolean)
+  const fits = (text: string) => words.every((word) => text.toLowerCase().includes(word))
+  const run = (act: () => void) => {
+    setOpen(false)
+    act()
+  }
+
+  return (
+    <Command.Dialog open onOpenChange={setOpen} label="Find or do" shouldFilter={false} overlayClassName="scrim" contentClassName="palette" loop>
+      <Command.Input value={query} onValueChange={setQuery} placeholder="A project, or what to do" className="palette-input" />
+      <Command.List className="palette-list">
+        <Command.Empty className="palette-empty quiet">Nothing fits “{query}”.</Command.Empty>
+        {params?.slug && <ProjectActs slug={params.slug} fits={fits} run={run} />}
+        <Projects words={words} run={run} />
+        <General fits={fits} run={run} />
+      </Command.List>
+    </Command.Dialog>
+  )
+}
+
+interface GroupProps {
+  fits: (text: string) => boolean
+  run: (act: () => void) => void
+}
+
+function Acts({ heading, acts, fits, run }: GroupProps & { heading: string; acts: Act[] }) {
+  const shown = acts.filter(({ text }) => fits(`${heading} ${text}`))
+  if (shown.length === 0) return null
+  return (
+    <Command.Group heading={heading}>
+      {shown.map((act) => (
+        <Command.Item key={act.text} value={`${heading} ${act.text}`} onSelect={() => run(act.run)} className="palette-item">
+          {act.icon}
+          {act.text}
+        </Command.Item>
+      ))}
+    </Command.Group>
+  )
+}
+
+function ProjectActs({ slug, ...group }: GroupProps & { slug: string }) {
+  const { data: project } = useProject(slug)
+  const address = useAddress(slug)
+  const [, go] = useLocation()
+  const root = `/projects/${slug}`
+  const deploy = useAction('deployProject', { onDone: ({ deployment_id }) => go(`${root}/deployments/${deployment_id}`) })
+  const stop = useAction('stopProject', { done: 'Stopped. A deployment brings it back.' })
+  if (!project) return null
+  const acts: Act[] = [
+    ...(project.is_connected ? [{ text: 'Deploy', icon: <Rocket size={16} aria-hidden />, run: () => deploy.mutate({ params: { slug } }) }] : []),
+    ...(address && project.status === 'live'
+      ? [{ text: 'Open in the browser', icon: <ExternalLink size={16} aria-hidden />, run: () => void window.open(address, '_blank', 'noopener') }]
+      : []),
+    { text: 'Overview', icon: <Ship size={16} aria-hidden />, run: () => go(root) },
+    { text: 'Deployments', icon: <Waypoints size={16} aria-hidden />, run: () => go(`${root}/deployments`) },
+    { text: 'Logs', icon: <ScrollText size={16} aria-hidden />, run: () => go(`${root}/logs`) },
+    { text: 'Settings', icon: <Settings2 size={16} aria-hidden />, run: () => go(`${root}/settings`) },
+    ...(project.status === 'live' || project.status === 'crashed'
+      ? [{ text: 'Stop', icon: <Square size={16} aria-hidden />, run: () => stop.mutate({ params: { slug } }) }]
+      : []),
+  ]
+  return <Acts heading={project.name} acts={acts} {...group} />
+}
+
+function Projects({ words, run }: { words: string[]; run: GroupProps['run'] }) {
+  const { data, hasNextPage, isFetchingNextPage, fetchNextPage, error } = useProjects()
+  const [, go] = useLocation()
+  const searching = words.length > 0
+  useEffect(() => {
+    if (searching && hasNextPage && !isFetchingNextPage && !error) void fetchNextPage()
+  }, [searching, hasNextPage, isFetchingNextPage, error, fetchNextPage])
+  const shown = useMemo(() => {
+    const all = data?.pages.flatMap((page) => page.projects) ?? []
+    return all.filter(({ name, slug }) => words.every((word) => `${name} ${slug}`.toLowerCase().includes(word))).slice(0, shownProjects)
+  }, [data, words])
+  if (shown.length === 0) return null
+  return (
+    <Command.Group heading="Projects">
+      {shown.map((project) => (
+        <Command.Item key={project.id} value={project.id} onSelect={() => run(() => go(`/projects/${project.slug}`))} className="palette-item">
+          <span className="palette-mark">
+            <Mark sign={projectSign(project)} size={11} />
+          </span>
+          <span className="clip">{project.name}</span>
+          <span className="faint palette-word">{projectSign(project).word}</span>
+        </Command.Item>
+      ))}
+    </Command.Group>
+  )
+}
+
+function General(group: GroupProps) {
+  const [, go] = useLocation()
+  const setTheme = useUi((state) => state.setTheme)
+  const setNewProjectOpen = useUi((state) => state.setNewProjectOpen)
+  const acts: Act[] = [
+    { text: 'New project', icon: <Plus size={16} aria-hidden />, run: () => setNewProjectOpen(true) },
+    { text: 'All projects', icon: <Ship size={16} aria-hidden />, run: () => go('/') },
+    { text: 'Instance: runtime, people, settings', icon: <Anchor size={16} aria-hidden />, run: () => go('/instance') },
+    { text: 'Theme: light', icon: <Sun size={16} aria-hidden />, run: () => setTheme('light') },
+    { text: 'Theme: dark', icon: <Moon size={16} aria-hidden />, run: () => setTheme('dark') },
+    { text: 'Theme: as the system has it', icon: <Monitor size={16} aria-hidden />, run: () => setTheme('system') },
+  ]
+  return <Acts heading="Homeport" acts={acts} {...group} />
+}

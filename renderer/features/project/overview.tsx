@@ -1,0 +1,92 @@
+import { Ship } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import type { Project } from '../../../server/contract/projects.ts'
+import { problemFrom } from '../../api/problem.ts'
+import { useDeployments, useLatest, useProject, useServing } from '../../api/queries.ts'
+import { Empty, ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
+import { exactTime } from '../../ui/format.ts'
+import { projectSign } from '../../ui/status.tsx'
+import { Ago } from '../../ui/time.tsx'
+import { DeploymentRows } from '../deployments/deployment-rows.tsx'
+import { isTerminal } from '../deployments/progress.ts'
+import { useTitle } from '../frame/title.ts'
+import { useBeacon } from './beacon.ts'
+import { InService } from './in-service.tsx'
+import { LatestNews } from './latest-news.tsx'
+import './overview.css'
+
+const recent = 5
+
+export function Overview({ slug }: { slug: string }) {
+  const { data: project } = useProject(slug)
+  const { data: latest } = useLatest(slug, project !== undefined)
+  const { data: serving } = useServing(slug)
+  const { data: list, error, isPending, refetch } = useDeployments(slug, {})
+  useTitle(project?.name ?? slug, useBeacon(latest))
+  const deployments = list?.pages[0]?.deployments ?? []
+
+  if (error) return <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />
+  if (list && deployments.length === 0) {
+    return (
+      <div className="card">
+        <Empty icon={Ship} title="Not deployed yet">
+          {project?.is_connected ? 'Press Deploy: Homeport fetches the branch, builds it and gives it its address.' : 'Press Deploy and point at the folder of the app.'}
+        </Empty>
+      </div>
+    )
+  }
+  const isNews = latest && latest.id !== serving?.id && (!isTerminal(latest.status) || latest.status === 'failed')
+  return (
+    <div className="overview">
+      <div className="stack">
+        {isNews && <LatestNews slug={slug} deployment={latest} serves={serving !== null && serving !== undefined} />}
+        {serving && project && <InService slug={slug} project={project} deployment={serving} />}
+        <section className="card" aria-labelledby="recent">
+          <header className="card-head">
+            <h2 id="recent">Deployments</h2>
+            <Link href={`/projects/${slug}/deployments`}>All deployments</Link>
+          </header>
+          {isPending ? <SkeletonRows rows={4} height={62} /> : <DeploymentRows slug={slug} deployments={deployments.slice(0, recent)} />}
+        </section>
+      </div>
+      {project && <Facts project={project} />}
+    </div>
+  )
+}
+
+function Facts({ project }: { project: Project }) {
+  return (
+    <aside className="card facts" aria-label="Facts">
+      <dl>
+        <Fact name="State">{projectSign(project).word}</Fact>
+        <Fact name="Repository">{project.repo_url ? <span className="mono">{project.repo_url}</span> : 'None; deployed from a folder'}</Fact>
+        {project.is_connected && (
+          <Fact name="Branch">
+            <span className="mono">{project.repo_branch}</span>
+          </Fact>
+        )}
+        {project.root_directory !== '.' && (
+          <Fact name="Root directory">
+            <span className="mono">{project.root_directory}</span>
+          </Fact>
+        )}
+        <Fact name="Memory">up to {project.memory_limit_mb} MB</Fact>
+        <Fact name="When idle">{project.always_warm ? 'Stays warm' : 'Goes to sleep, wakes with the next request'}</Fact>
+        <Fact name="Last request">{project.last_request_at ? <Ago at={project.last_request_at} /> : 'None yet'}</Fact>
+        <Fact name="Created">
+          <time dateTime={project.created_at}>{exactTime(project.created_at)}</time>
+        </Fact>
+      </dl>
+    </aside>
+  )
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="fact">
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}

@@ -1,0 +1,63 @@
+import { Ellipsis, ExternalLink, History, Rocket, Square, Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import { useLocation } from 'wouter'
+import type { Project } from '../../../server/contract/projects.ts'
+import { useAction } from '../../api/actions.ts'
+import { useLatest } from '../../api/queries.ts'
+import { Button, ButtonLink, IconButton } from '../../ui/button.tsx'
+import { NamedConfirm } from '../../ui/dialog.tsx'
+import { Menu, MenuItem, MenuLine } from '../../ui/menu.tsx'
+import { useAddress } from './address.ts'
+import { DeployFolderDialog } from './deploy-folder-dialog.tsx'
+import { RollbackDialog } from './rollback-dialog.tsx'
+
+/** Deploy, Open, Stop, Roll back, Delete: all that is done to a whole project. */
+export function ProjectActions({ project }: { project: Project }) {
+  const [dialog, setDialog] = useState<'folder' | 'rollback' | 'delete' | null>(null)
+  const address = useAddress(project.slug)
+  const { data: latest } = useLatest(project.slug)
+  const [, go] = useLocation()
+  const params = { slug: project.slug }
+  const deploy = useAction('deployProject', { onDone: ({ deployment_id }) => go(`/projects/${project.slug}/deployments/${deployment_id}`) })
+  const stop = useAction('stopProject', { done: `${project.name} is stopped. A deployment brings it back.` })
+  const remove = useAction('deleteProject', { done: `${project.name} is deleted.`, onDone: () => go('/') })
+  const isLive = project.status === 'live' || project.status === 'crashed'
+  const isStopped = project.status === 'inactive' || project.status === 'created'
+
+  return (
+    <div className="page-actions">
+      {isLive && address && (
+        <ButtonLink href={address} icon={ExternalLink}>
+          Open
+        </ButtonLink>
+      )}
+      <Button kind="primary" icon={Rocket} busy={deploy.isPending} onClick={() => (project.is_connected ? deploy.mutate({ params }) : setDialog('folder'))}>
+        Deploy
+      </Button>
+      <Menu trigger={<IconButton icon={Ellipsis} label="More actions" />}>
+        <MenuItem icon={History} disabled={!latest} onSelect={() => setDialog('rollback')}>
+          Roll back…
+        </MenuItem>
+        <MenuItem icon={Square} disabled={isStopped || stop.isPending} onSelect={() => stop.mutate({ params })}>
+          Stop
+        </MenuItem>
+        <MenuLine />
+        <MenuItem icon={Trash2} danger onSelect={() => setDialog('delete')}>
+          Delete…
+        </MenuItem>
+      </Menu>
+      {dialog === 'folder' && <DeployFolderDialog project={project} onOpenChange={() => setDialog(null)} />}
+      {dialog === 'rollback' && <RollbackDialog slug={project.slug} onOpenChange={() => setDialog(null)} />}
+      <NamedConfirm
+        open={dialog === 'delete'}
+        onOpenChange={() => setDialog(null)}
+        title={`Delete ${project.name}?`}
+        about="Its app stops at once. Its deployments, builds and logs are deleted for good; the source stays where it is."
+        name={project.slug}
+        action="Delete the project"
+        busy={remove.isPending}
+        onConfirm={() => remove.mutate({ params })}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,83 @@
+import { Compass } from 'lucide-react'
+import { Suspense } from 'react'
+import { Link, Route, Switch, useLocation } from 'wouter'
+import { problemFrom } from '../../api/problem.ts'
+import { useLatest, useProject } from '../../api/queries.ts'
+import { projectPages } from '../../routes.ts'
+import { CopyButton } from '../../ui/copy.tsx'
+import { Empty, ProblemView, Skeleton, SkeletonRows } from '../../ui/feedback.tsx'
+import { StatusPlate, projectSign } from '../../ui/status.tsx'
+import { NotFound } from '../frame/not-found.tsx'
+import { spoken, useAddress } from './address.ts'
+import { ProjectActions } from './project-actions.tsx'
+import './project-frame.css'
+
+/** Head and tabs of one project, over whichever of its pages is open. */
+export function ProjectFrame({ slug }: { slug: string }) {
+  const { data: project, error, refetch } = useProject(slug)
+  const address = useAddress(slug)
+  // Asked for here, so that the tabs all know whether something is under way.
+  useLatest(slug, project !== undefined)
+  const [location] = useLocation()
+  const root = `/projects/${slug}`
+
+  if (error && problemFrom(error).status === 404) {
+    return (
+      <div className="page">
+        <div className="card">
+          <Empty icon={Compass} title={`There is no project “${slug}”`} action={<Link href="/">To the projects</Link>}>
+            It may have been deleted, or it belongs to somebody who has not shared it with you.
+          </Empty>
+        </div>
+      </div>
+    )
+  }
+  return (
+    <div className="page">
+      <header className="project-head">
+        <div className="page-head">
+          <div className="project-title">
+            <h1 className="clip">{project?.name ?? <Skeleton width={180} height={26} />}</h1>
+            {project && <StatusPlate sign={projectSign(project)} />}
+          </div>
+          {project && <ProjectActions project={project} />}
+        </div>
+        <div className="row project-where">
+          {address && (
+            <>
+              <a className="mono clip" href={address} target="_blank" rel="noreferrer noopener">
+                {spoken(address)}
+              </a>
+              <CopyButton text={address} label="Copy the address" />
+            </>
+          )}
+        </div>
+        <nav className="tabs" aria-label="Project">
+          {projectPages.map(
+            ({ path, tab }) =>
+              tab && (
+                <Link key={path} href={`${root}${path}`} className="tab" aria-current={isAt(location, root, path) ? 'page' : undefined}>
+                  {tab}
+                </Link>
+              ),
+          )}
+        </nav>
+      </header>
+      {error && !project && <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />}
+      <Suspense fallback={<SkeletonRows rows={5} height={60} />}>
+        <Switch>
+          {projectPages.map(({ path, page: Page }) => (
+            <Route key={path} path={`/projects/:slug${path}`}>
+              <Page slug={slug} />
+            </Route>
+          ))}
+          <Route component={NotFound} />
+        </Switch>
+      </Suspense>
+    </div>
+  )
+}
+
+function isAt(location: string, root: string, path: string): boolean {
+  return path === '' ? location === root : location.startsWith(`${root}${path}`)
+}

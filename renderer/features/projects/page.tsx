@@ -1,0 +1,79 @@
+import { Plus, Search, Ship } from 'lucide-react'
+import { useDeferredValue, useEffect, useMemo } from 'react'
+import { useSearchParams } from 'wouter'
+import { problemFrom } from '../../api/problem.ts'
+import { useProjects } from '../../api/queries.ts'
+import { useUi } from '../../stores/ui.ts'
+import { Button } from '../../ui/button.tsx'
+import { Empty, ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
+import { useTitle } from '../frame/title.ts'
+import { Welcome } from '../welcome/welcome.tsx'
+import { ProjectList, rowHeight } from './project-list.tsx'
+import './page.css'
+
+export function ProjectsPage() {
+  useTitle('Projects')
+  const setNewProjectOpen = useUi((state) => state.setNewProjectOpen)
+  const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = useProjects()
+  const [params, setParams] = useSearchParams()
+  const query = params.get('q') ?? ''
+  const words = useDeferredValue(query.trim().toLowerCase())
+
+  const all = useMemo(() => data?.pages.flatMap((page) => page.projects) ?? [], [data])
+  const shown = useMemo(
+    () => (words === '' ? all : all.filter(({ name, slug, repo_url }) => `${name}\n${slug}\n${repo_url ?? ''}`.toLowerCase().includes(words))),
+    [all, words],
+  )
+
+  // The platform lists but does not search: to find among all, all have to be here. They stay, and the stream keeps them true.
+  useEffect(() => {
+    if (words !== '' && hasNextPage && !isFetchingNextPage && !error) void fetchNextPage()
+  }, [words, hasNextPage, isFetchingNextPage, error, fetchNextPage])
+
+  if (data && all.length === 0) return <Welcome />
+  return (
+    <div className="page">
+      <header className="page-head">
+        <h1>Projects</h1>
+        <div className="page-actions projects-tools">
+          <div className="search">
+            <Search size={15} aria-hidden />
+            <input
+              className="input"
+              type="search"
+              placeholder="Name, slug or repository"
+              aria-label="Search projects"
+              value={query}
+              onChange={({ target }) => setParams(target.value === '' ? {} : { q: target.value }, { replace: true })}
+            />
+          </div>
+          <Button kind="primary" icon={Plus} onClick={() => setNewProjectOpen(true)}>
+            New project
+          </Button>
+        </div>
+      </header>
+      {error && <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />}
+      <div className="card projects-card">
+        {isPending && <SkeletonRows rows={8} height={rowHeight} />}
+        {shown.length > 0 && <ProjectList projects={shown} onEnd={() => hasNextPage && !isFetchingNextPage && void fetchNextPage()} />}
+        {data && shown.length === 0 && !hasNextPage && (
+          <Empty icon={Ship} title="No project fits" action={<Button onClick={() => setParams({}, { replace: true })}>Show all projects</Button>}>
+            Nothing here has “{query}” in its name, slug or repository.
+          </Empty>
+        )}
+      </div>
+      <p className="faint projects-count" role="status">
+        {words !== '' && hasNextPage ? `Searching; ${count(all.length)} projects so far` : data && sentence(shown.length, all.length, words !== '', hasNextPage)}
+      </p>
+    </div>
+  )
+}
+
+function sentence(shown: number, all: number, searching: boolean, more: boolean): string {
+  if (searching) return `${count(shown)} of ${count(all)} projects`
+  return more ? `The newest ${count(all)} projects; more come as you scroll` : `${count(all)} ${all === 1 ? 'project' : 'projects'}`
+}
+
+function count(value: number): string {
+  return value.toLocaleString()
+}

@@ -1,0 +1,57 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { problemFrom } from '../../api/problem.ts'
+import { useClient } from '../../api/queries.ts'
+import { useSession } from '../../stores/session.ts'
+import { Button } from '../../ui/button.tsx'
+import { Contours } from '../../ui/contours.tsx'
+import { CopyButton } from '../../ui/copy.tsx'
+import { Logo } from '../../ui/logo.tsx'
+import { useTitle } from '../frame/title.ts'
+import './sign-in.css'
+
+const command = 'npx homeport open'
+
+/** Nobody is signed in here. There is no password to ask for: a fresh link from the command line signs this browser in. */
+export function SignIn() {
+  useTitle('Sign in')
+  const client = useClient()
+  const cache = useQueryClient()
+  const [answer, setAnswer] = useState<string | null>(null)
+  const [busy, setBusy] = useState(false)
+
+  const look = async () => {
+    setBusy(true)
+    try {
+      await client.call('getSession', {})
+      cache.clear()
+      useSession.getState().setSignedOut(false)
+    } catch (error) {
+      const problem = problemFrom(error)
+      setAnswer(problem.status === 401 ? 'Not yet: this browser has no session. Open the link that the command printed, in this browser.' : problem.message)
+    }
+    setBusy(false)
+  }
+
+  return (
+    <main className="sign-in">
+      <Contours />
+      <div className="sign-in-card">
+        <Logo size={44} />
+        <h1>Sign in to Homeport</h1>
+        <p className="quiet">A link signs you in; there is no password. Ask for one where this instance runs:</p>
+        <p className="command">
+          <code>{command}</code>
+          <CopyButton text={command} label="Copy the command" />
+        </p>
+        <p className="faint">It opens the dashboard, or prints a link that works once. On somebody else’s instance, ask its owner for a link.</p>
+        <Button kind="primary" busy={busy} onClick={() => void look()}>
+          I have opened the link
+        </Button>
+        <p role="status" className="sign-in-answer">
+          {answer}
+        </p>
+      </div>
+    </main>
+  )
+}

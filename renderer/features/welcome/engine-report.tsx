@@ -1,0 +1,38 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { keys } from '../../api/keys.ts'
+import { useInstance } from '../../api/queries.ts'
+import { Button } from '../../ui/button.tsx'
+import { Skeleton } from '../../ui/feedback.tsx'
+import { Mark } from '../../ui/status.tsx'
+
+/** What builds and runs the apps here, why that, and what to do for more. */
+export function EngineReport() {
+  const { data, isPending, isFetching } = useInstance()
+  const cache = useQueryClient()
+  if (isPending) return <Skeleton height={44} />
+  if (!data) return null
+  const { runtime } = data.instance
+  const isDocker = runtime.name === 'docker'
+  return (
+    <section className="engine" aria-label="Runtime">
+      <Mark sign={{ word: '', shape: isDocker ? 'disc' : 'ring', tone: isDocker ? 'live' : 'busy' }} />
+      <div>
+        <p>
+          <strong>{isDocker ? `Docker ${runtime.version ?? ''} is ready` : 'Apps run as plain processes of this machine'}</strong>
+        </p>
+        <p className="quiet">{runtime.reason}</p>
+        {!isDocker && (
+          <p className="quiet">
+            That works, but does not isolate one app from another. For containers, start Docker Desktop, OrbStack, Colima, Podman or the Docker service,
+            then start Homeport again.
+          </p>
+        )}
+      </div>
+      {!isDocker && (
+        <Button kind="bare" busy={isFetching} onClick={() => void cache.invalidateQueries({ queryKey: keys.session })}>
+          Look again
+        </Button>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,73 @@
+import { create } from 'zustand'
+
+export type Theme = 'light' | 'dark' | 'system'
+
+export interface Toast {
+  id: number
+  kind: 'done' | 'failed'
+  text: string
+  request_id: string | null
+}
+
+interface UiStore {
+  theme: Theme
+  palette_open: boolean
+  rail_open: boolean
+  new_project_open: boolean
+  toasts: Toast[]
+  setTheme(theme: Theme): void
+  setPaletteOpen(open: boolean): void
+  setRailOpen(open: boolean): void
+  setNewProjectOpen(open: boolean): void
+  showToast(toast: Omit<Toast, 'id'>): void
+  dropToast(id: number): void
+}
+
+const themeKey = 'homeport.theme'
+let lastToast = 0
+
+export const useUi = create<UiStore>((set) => ({
+  theme: readTheme(),
+  palette_open: false,
+  rail_open: false,
+  new_project_open: false,
+  toasts: [],
+  setTheme(theme) {
+    remember(themeKey, theme)
+    applyTheme(theme)
+    set({ theme })
+  },
+  setPaletteOpen: (palette_open) => set({ palette_open }),
+  setRailOpen: (rail_open) => set({ rail_open }),
+  setNewProjectOpen: (new_project_open) => set({ new_project_open }),
+  showToast: (toast) => set((state) => ({ toasts: [...state.toasts.slice(-2), { ...toast, id: ++lastToast }] })),
+  dropToast: (id) => set((state) => ({ toasts: state.toasts.filter((toast) => toast.id !== id) })),
+}))
+
+/** The style sheets follow `data-theme`; without it they follow the system. */
+export function applyTheme(theme: Theme): void {
+  if (theme === 'system') delete document.documentElement.dataset.theme
+  else document.documentElement.dataset.theme = theme
+}
+
+function readTheme(): Theme {
+  const theme = recall(themeKey)
+  return theme === 'light' || theme === 'dark' ? theme : 'system'
+}
+
+/** What this browser keeps for its user's comfort; a browser that keeps nothing is no reason to fail. */
+export function recall(key: string): string | null {
+  try {
+    return localStorage.getItem(key)
+  } catch {
+    return null
+  }
+}
+
+export function remember(key: string, value: string): void {
+  try {
+    localStorage.setItem(key, value)
+  } catch {
+    // Private windows may refuse; the setting then lasts as long as the page.
+  }
+}

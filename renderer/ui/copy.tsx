@@ -1,0 +1,50 @@
+import { Check, Copy } from 'lucide-react'
+import { useEffect, useState } from 'react'
+import { IconButton } from './button.tsx'
+import './copy.css'
+
+function useCopied(): [boolean, (text: string) => void] {
+  const [copied, setCopied] = useState(false)
+  useEffect(() => {
+    if (!copied) return
+    const timer = setTimeout(() => setCopied(false), 1_600)
+    return () => clearTimeout(timer)
+  }, [copied])
+  return [copied, (text) => void copyText(text).then(setCopied)]
+}
+
+export function CopyButton({ text, label }: { text: string; label: string }) {
+  const [copied, copy] = useCopied()
+  return <IconButton icon={copied ? Check : Copy} label={copied ? 'Copied' : label} onClick={() => copy(text)} />
+}
+
+/** A piece of text that copies itself when pressed, such as a hash or a request id. */
+export function CopyText({ text, shown = text }: { text: string; shown?: string }) {
+  const [copied, copy] = useCopied()
+  return (
+    <button type="button" className="copy-text mono" title={`Copy ${text}`} onClick={() => copy(text)}>
+      {shown}
+      {copied ? <Check size={12} aria-label="copied" /> : <Copy size={12} aria-hidden />}
+    </button>
+  )
+}
+
+/** Over plain HTTP on a LAN browsers give no clipboard to scripts; the old way still works there. */
+export async function copyText(text: string): Promise<boolean> {
+  if (navigator.clipboard) {
+    const done = await navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false,
+    )
+    if (done) return true
+  }
+  const area = document.createElement('textarea')
+  area.value = text
+  area.style.position = 'fixed'
+  area.style.opacity = '0'
+  document.body.append(area)
+  area.select()
+  const done = document.execCommand('copy')
+  area.remove()
+  return done
+}

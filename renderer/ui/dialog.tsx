@@ -1,0 +1,76 @@
+import { X } from 'lucide-react'
+import { Dialog as Radix } from 'radix-ui'
+import { type FormEvent, type ReactNode, useState } from 'react'
+import { Button, IconButton } from './button.tsx'
+import { TextField } from './field.tsx'
+import './dialog.css'
+
+interface Props {
+  open: boolean
+  onOpenChange: (open: boolean) => void
+  title: string
+  /** One sentence under the title. */
+  about?: ReactNode
+  children: ReactNode
+}
+
+export function Dialog({ open, onOpenChange, title, about, children }: Props) {
+  return (
+    <Radix.Root open={open} onOpenChange={onOpenChange}>
+      <Radix.Portal>
+        <Radix.Overlay className="scrim" />
+        <Radix.Content className="dialog" {...(about ? {} : { 'aria-describedby': undefined })}>
+          <header className="dialog-head">
+            <div>
+              <Radix.Title className="dialog-title">{title}</Radix.Title>
+              {about && <Radix.Description className="quiet">{about}</Radix.Description>}
+            </div>
+            <Radix.Close asChild>
+              <IconButton icon={X} label="Close" />
+            </Radix.Close>
+          </header>
+          {children}
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  )
+}
+
+/** Asks for the name of what will be gone, because there is no way back. */
+export function NamedConfirm({
+  open,
+  onOpenChange,
+  title,
+  about,
+  name,
+  action,
+  busy,
+  onConfirm,
+}: Omit<Props, 'children'> & { name: string; action: string; busy: boolean; onConfirm: () => void }) {
+  const [typed, setTyped] = useState('')
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (typed === name) onConfirm()
+  }
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={(next) => {
+        setTyped('')
+        onOpenChange(next)
+      }}
+      title={title}
+      about={about}
+    >
+      <form className="stack" onSubmit={submit}>
+        <TextField label={`Type ${name} to confirm`} mono value={typed} onChange={(event) => setTyped(event.target.value)} />
+        <footer className="dialog-foot">
+          <Button onClick={() => onOpenChange(false)}>Keep it</Button>
+          <Button kind="danger" type="submit" busy={busy} disabled={typed !== name}>
+            {action}
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}

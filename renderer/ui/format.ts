@@ -1,0 +1,74 @@
+/** How long something took, from milliseconds: `0.4 s`, `12 s`, `3 min 05 s`, `2 h 10 min`. */
+export function duration(ms: number): string {
+  if (ms < 9_950) return `${(Math.max(0, ms) / 1000).toFixed(1)} s`
+  const seconds = Math.round(ms / 1000)
+  if (seconds < 60) return `${seconds} s`
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${pad(seconds % 60)} s`
+  return `${Math.floor(seconds / 3600)} h ${pad(Math.floor(seconds / 60) % 60)} min`
+}
+
+/** How long ago, in words short enough for a list. */
+export function ago(iso: string, now: number): string {
+  const seconds = Math.round((now - Date.parse(iso)) / 1000)
+  if (seconds < 45) return 'just now'
+  if (seconds < 3570) return `${Math.max(1, Math.round(seconds / 60))} min ago`
+  if (seconds < 84_600) return `${Math.max(1, Math.round(seconds / 3600))} h ago`
+  if (seconds < 7 * 86_400) return `${Math.max(1, Math.round(seconds / 86_400))} d ago`
+  return dateFormat.format(new Date(iso))
+}
+
+const dateFormat = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' })
+const exactFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+
+export function exactTime(iso: string): string {
+  return exactFormat.format(new Date(iso))
+}
+
+/** `14:03:22.118`, in the time of the reader. */
+export function clockTime(iso: string): string {
+  const time = new Date(iso)
+  return `${pad(time.getHours())}:${pad(time.getMinutes())}:${pad(time.getSeconds())}.${String(time.getMilliseconds()).padStart(3, '0')}`
+}
+
+export function bytes(count: number): string {
+  if (count < 1000) return `${count} B`
+  if (count < 999_500) return `${(count / 1000).toFixed(0)} kB`
+  if (count < 999_500_000) return `${(count / 1e6).toFixed(count < 9.95e6 ? 1 : 0)} MB`
+  return `${(count / 1e9).toFixed(1)} GB`
+}
+
+export function shortSha(sha: string): string {
+  return sha.slice(0, 7)
+}
+
+/** The first line of a commit message. */
+export function firstLine(text: string): string {
+  return text.split('\n', 1)[0] ?? ''
+}
+
+/** A slug as the platform takes it, from what a person calls the project: `Mein Café №1` becomes `mein-cafe-1`. */
+export function slugFrom(name: string): string {
+  return name
+    .normalize('NFKD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+/, '')
+    .slice(0, 50)
+    .replace(/-+$/, '')
+}
+
+/** The last part of a git address or a path, as a name for a project. */
+export function nameFrom(address: string): string {
+  const parts = address
+    .replace(/[?#].*$/, '')
+    .replace(/[/\\]+$/, '')
+    .replace(/\.git$/, '')
+    .replace(/[/\\]+$/, '')
+    .split(/[/\\:]/)
+  return parts.at(-1) ?? ''
+}
+
+function pad(count: number): string {
+  return String(count).padStart(2, '0')
+}

@@ -1,0 +1,72 @@
+import type { LucideIcon } from 'lucide-react'
+import { Check } from 'lucide-react'
+import { DropdownMenu } from 'radix-ui'
+import type { ReactNode } from 'react'
+import './menu.css'
+
+/** A menu under whatever opens it. */
+export function Menu({ trigger, align = 'end', children }: { trigger: ReactNode; align?: 'start' | 'end'; children: ReactNode }) {
+  return (
+    <DropdownMenu.Root modal={false}>
+      <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
+      <DropdownMenu.Portal>
+        <DropdownMenu.Content className="menu" align={align} sideOffset={6} collisionPadding={8}>
+          {children}
+        </DropdownMenu.Content>
+      </DropdownMenu.Portal>
+    </DropdownMenu.Root>
+  )
+}
+
+export function MenuItem({
+  icon: Icon,
+  danger,
+  disabled,
+  onSelect,
+  children,
+}: {
+  icon?: LucideIcon
+  danger?: boolean
+  disabled?: boolean
+  onSelect: () => void
+  children: ReactNode
+}) {
+  return (
+    <DropdownMenu.Item className={`menu-item ${danger ? 'menu-danger' : ''}`} disabled={disabled} onSelect={onSelect}>
+      {Icon && <Icon size={15} aria-hidden />}
+      {children}
+    </DropdownMenu.Item>
+  )
+}
+
+export function MenuChoice<Value extends string>({
+  label,
+  value,
+  choices,
+  onChange,
+}: {
+  label: string
+  value: Value
+  choices: readonly { value: Value; text: ReactNode }[]
+  onChange: (value: Value) => void
+}) {
+  return (
+    <DropdownMenu.RadioGroup value={value} aria-label={label}>
+      <DropdownMenu.Label className="menu-label">{label}</DropdownMenu.Label>
+      {choices.map((choice) => (
+        <DropdownMenu.RadioItem key={choice.value} value={choice.value} className="menu-item" onSelect={() => onChange(choice.value)}>
+          <span className="menu-check">
+            <DropdownMenu.ItemIndicator>
+              <Check size={15} aria-hidden />
+            </DropdownMenu.ItemIndicator>
+          </span>
+          {choice.text}
+        </DropdownMenu.RadioItem>
+      ))}
+    </DropdownMenu.RadioGroup>
+  )
+}
+
+export function MenuLine() {
+  return <DropdownMenu.Separator className="menu-line" />
+}
