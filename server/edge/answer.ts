@@ -16,7 +16,8 @@ export interface Visit {
 
 /** A part of an open file; whoever sends it closes it. */
 export interface FileSlice {
-  read(buffer: Buffer, position: number, length: number, done: (error: Error | null, count: number, bytes: Buffer) => void): void
+  /** How many bytes it read; rejects when the disk fails. */
+  read(buffer: Buffer, position: number, length: number): Promise<number>
   close(): void
   start: number
   end: number

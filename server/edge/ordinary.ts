@@ -119,10 +119,15 @@ class OrdinaryVisit implements Visit, Sink {
       if (instance === undefined) return this.#page('unknown_host')
       this.#instance = instance
       instance.enter(this.#cut)
-      if (instance.site) instance.site.answer(this, (answer) => this.send(answer))
+      if (instance.site) this.#later(instance.site.answer(this))
       else if (instance.upstream) this.#forward(instance.upstream)
       else this.#page(instance.route.kind === 'page' ? instance.route.page : 'bad_gateway')
     })
+  }
+
+  #later(answer: Answer | Promise<Answer>): void {
+    if (answer instanceof Promise) void answer.then((ready) => this.send(ready))
+    else this.send(answer)
   }
 
   #forward(upstream: NonNullable<Instance['upstream']>): void {
@@ -155,7 +160,7 @@ class OrdinaryVisit implements Visit, Sink {
       if (answer.body && !Buffer.isBuffer(answer.body)) answer.body.close()
       response.end()
     } else if (Buffer.isBuffer(answer.body)) response.end(answer.body)
-    else sendSlice(answer.body, response, (whole) => (whole ? response.end() : this.#cut()))
+    else void sendSlice(answer.body, response).then((whole) => (whole ? response.end() : this.#cut()))
   }
 
   #page(name: PageName): void {

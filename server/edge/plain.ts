@@ -16,7 +16,7 @@ import type { Exchange, Failure, Sink } from './upstream.ts'
  * with the bytes of the doubtful request, goes to Node's own parser by `handOver`, for good.
  */
 export function servePlain(gate: Gate, socket: Socket, handOver: (socket: Socket) => void): void {
-  new PlainConnection(gate, socket, handOver)
+  new PlainConnection(gate, socket, handOver).open()
 }
 
 /** A client's connection. It is all there is per request too: nothing is made anew for the next one. */
@@ -60,12 +60,11 @@ class PlainConnection implements Visit, Sink, Timed {
     this.#peer = socket.remoteAddress ?? ''
     this.loopback = isLoopback(this.#peer)
     this.deadline = gate.sweep.now + limits.client_idle_ms
-    gate.sweep.add(this)
-    socket.on('data', this.#data)
-    socket.on('drain', this.#drain)
-    socket.on('end', this.#end)
-    socket.on('error', this.#error)
-    socket.on('close', this.#close)
+  }
+
+  open(): void {
+    this.#gate.sweep.add(this)
+    this.#socket.on('data', this.#data).on('drain', this.#drain).on('end', this.#end).on('error', this.#error).on('close', this.#close)
   }
 
   readonly #data = (bytes: Buffer): void => {
@@ -129,8 +128,13 @@ class PlainConnection implements Visit, Sink, Timed {
     if (instance.upstream) return this.#forward(instance, request, body)
     this.#instance = instance
     instance.enter(this.#cut)
-    if (instance.site) instance.site.answer(this, (answer) => this.send(answer))
+    if (instance.site) this.#later(instance.site.answer(this))
     else this.#page(instance.route.kind === 'page' ? instance.route.page : 'bad_gateway')
+  }
+
+  #later(answer: Answer | Promise<Answer>): void {
+    if (answer instanceof Promise) void answer.then((ready) => this.send(ready))
+    else this.send(answer)
   }
 
   #forward(instance: Instance, request: PlainHead, body: Buffer | null): void {
@@ -278,7 +282,8 @@ class PlainConnection implements Visit, Sink, Timed {
       this.#socket.write(whole)
     } else {
       this.#socket.write(head, 'latin1')
-      return sendSlice(answer.body, this.#socket, (whole) => (whole ? this.#next() : this.#cut()))
+      void sendSlice(answer.body, this.#socket).then((whole) => (whole ? this.#next() : this.#cut()))
+      return
     }
     this.#next()
   }

@@ -1,31 +1,27 @@
+import { once } from 'node:events'
 import type { Writable } from 'node:stream'
 import type { FileSlice } from './answer.ts'
 import { limits } from './limits.ts'
 
-/** Sends a part of a file as fast as the client takes it. `done(false)`: the file was shorter than promised, or the client is gone. */
-export function sendSlice(slice: FileSlice, to: Writable, done: (whole: boolean) => void): void {
-  let position = slice.start
-  let over = false
-  const finish = (whole: boolean): void => {
-    if (over) return
-    over = true
-    to.off('close', gone)
-    slice.close()
-    done(whole)
-  }
-  const gone = (): void => finish(false)
-  to.once('close', gone)
-  const next = (): void => {
-    if (over) return
-    if (position >= slice.end) return finish(true)
-    const length = Math.min(limits.large_read_bytes, slice.end - position)
-    slice.read(Buffer.allocUnsafe(length), position, length, (error, count, bytes) => {
-      if (over) return
-      if (error || count === 0) return finish(false)
+/** Sends a part of a file as fast as the client takes it. False: the file was shorter than promised, or the client is gone. */
+export async function sendSlice(slice: FileSlice, to: Writable): Promise<boolean> {
+  const gone = new AbortController()
+  const close = (): void => gone.abort()
+  to.once('close', close)
+  try {
+    for (let position = slice.start; position < slice.end; ) {
+      const length = Math.min(limits.large_read_bytes, slice.end - position)
+      const bytes = Buffer.allocUnsafe(length)
+      const count = await slice.read(bytes, position, length)
+      if (count === 0 || gone.signal.aborted) return false
       position += count
-      if (to.write(bytes.subarray(0, count))) next()
-      else to.once('drain', next)
-    })
+      if (!to.write(bytes.subarray(0, count))) await once(to, 'drain', { signal: gone.signal })
+    }
+    return true
+  } catch {
+    return false
+  } finally {
+    to.off('close', close)
+    slice.close()
   }
-  next()
 }

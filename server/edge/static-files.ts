@@ -166,12 +166,7 @@ export async function openSlice(path: string, start: number, end: number): Promi
   return {
     start,
     end,
-    read: (buffer, position, length, done) => {
-      handle.read(buffer, 0, length, position).then(
-        ({ bytesRead }) => done(null, bytesRead, buffer),
-        (error: Error) => done(error, 0, buffer),
-      )
-    },
+    read: async (buffer, position, length) => (await handle.read(buffer, 0, length, position)).bytesRead,
     close: () => void handle.close().catch(() => {}),
   }
 }

@@ -10,8 +10,8 @@ import { chooseCoding, isUnchanged, rangeOf, type Coding } from './static-header
 
 /** The files of a static deployment, served by the edge itself. */
 export interface StaticSite {
-  /** Calls `done` once; at once for a file that is in memory. */
-  answer(visit: Visit, done: (answer: Answer) => void): void
+  /** At once for a file that is in memory and needs no compressing; never rejects. */
+  answer(visit: Visit): Answer | Promise<Answer>
 }
 
 interface Place {
@@ -25,14 +25,14 @@ export function createStaticSite(route: Extract<Route, { kind: 'static' }>, file
   let root: Promise<string> | undefined
 
   return {
-    answer(visit, done) {
-      if (visit.method !== 'GET' && visit.method !== 'HEAD') return done(notTaken(visit))
+    answer(visit) {
+      if (visit.method !== 'GET' && visit.method !== 'HEAD') return notTaken(visit)
       const path = pathOf(visit.target)
-      if (path === undefined) return done(pageAnswer('not_found', visit, route))
+      if (path === undefined) return pageAnswer('not_found', visit, route)
       const place = known.get(path)
       const file = place && files.peek(place.path)
-      if (place && file?.content && codingFor(visit, file) === undefined) return done(withBody(outline(visit, file, place.status, undefined), file.content))
-      slowly(visit, path).then(done, () => done(refusalAnswer(500, 'The file could not be read.', visit)))
+      if (place && file?.content && codingFor(visit, file) === undefined) return withBody(outline(visit, file, place.status, undefined), file.content)
+      return slowly(visit, path).catch(() => refusalAnswer(500, 'The file could not be read.', visit))
     },
   }
 

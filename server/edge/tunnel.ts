@@ -75,7 +75,7 @@ class Tunnel implements Visit, Sink, Timed {
       if (instance === undefined) return this.#page('unknown_host')
       this.#instance = instance
       instance.enter(this.#cut)
-      if (instance.site) return instance.site.answer(this, (answer) => this.#send(answer))
+      if (instance.site) return this.#send(refusalAnswer(400, 'A static site has no WebSocket.', this))
       if (!instance.upstream) return this.#page(instance.route.kind === 'page' ? instance.route.page : 'bad_gateway')
       this.#exchange = instance.upstream.ask(this, {
         head: upstreamHead(this.#request, this.id, 'Connection: Upgrade\r\nUpgrade: websocket\r\n'),

@@ -71,10 +71,9 @@ export function createUpstream(address: { host: string; port: number }, sweep: S
     ask: (sink, request) => new Exchange(upstream, sink, request),
     dispatch(exchange, reuse) {
       const oldest = sweep.now - (exchange.request.repeatable ? limits.upstream_idle_ms : limits.upstream_fresh_ms)
-      let connection: Connection | undefined
-      while (reuse && (connection = idle.pop()) !== undefined) {
-        if (connection.fit(oldest)) return connection.carry(exchange)
-        connection.socket.destroy()
+      for (let last = reuse ? idle.pop() : undefined; last !== undefined; last = idle.pop()) {
+        if (last.fit(oldest)) return last.carry(exchange)
+        last.socket.destroy()
       }
       open(exchange, sweep.now + options.connect_ms, limits.connect_retry_ms)
     },
