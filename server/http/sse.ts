@@ -101,8 +101,10 @@ function eventBody(events: EventStream, owner: StreamOwner & { open: Set<OpenStr
   function flush() {
     flushing = false
     if (over || pending === '' || (sink.desiredSize ?? 0) <= 0) return
-    sink.enqueue(pending)
+    // Emptied first: enqueue may ask for more before it returns, and would get the same piece twice.
+    const piece = pending
     pending = ''
+    sink.enqueue(piece)
     wakePump?.()
   }
 
@@ -138,7 +140,9 @@ function eventBody(events: EventStream, owner: StreamOwner & { open: Set<OpenStr
     credential_id: owner.credential_id,
     end(lastFrame) {
       if (over) return
-      if (pending + lastFrame !== '') sink.enqueue(pending + lastFrame)
+      const piece = pending + lastFrame
+      pending = ''
+      if (piece !== '') sink.enqueue(piece)
       leave()
       sink.close()
     },
