@@ -117,8 +117,8 @@ function toolPaths(): Pick<PlatformOptions, 'node_path' | 'npm_cli_path'> {
   }
 }
 
-/** Beside the bundle (`out/renderer` next to `out/main`), or in the checkout when it runs from source. */
+/** Beside the bundle (`out/renderer` next to `out/main`), or in the checkout when it runs from source; only a built one has `assets`. */
 function dashboardFolder(): string | null {
   const here = dirname(import.meta.filename)
-  return [join(here, '../renderer'), join(here, '../out/renderer'), join(here, '../../out/renderer')].find((folder) => existsSync(join(folder, 'index.html'))) ?? null
+  return [join(here, '../renderer'), join(here, '../out/renderer'), join(here, '../../out/renderer')].find((folder) => existsSync(join(folder, 'assets'))) ?? null
 }
