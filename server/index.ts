@@ -96,8 +96,9 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     const settings = createSettingsBook(store.db)
     const bus = createBus()
 
+    const instanceId = foundation.owner.id.slice(-12)
     const runtimes = createRuntimes({
-      instance_id: foundation.owner.id.slice(-12),
+      instance_id: instanceId,
       data_dir,
       log,
       clock,
@@ -244,7 +245,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       started_at: isoTime(clock.now()),
     }
     writeInstanceFile(data_dir, instance)
-    log.info('ready', { pid: process.pid, api_url: urls.api, edge_url: urls.edge, runtime: runtime.name })
+    log.info('ready', { pid: process.pid, instance_id: instanceId, api_url: urls.api, edge_url: urls.edge, runtime: runtime.name })
 
     let ending: Promise<void> | undefined
     const stop = async () => {

@@ -1,0 +1,3 @@
+import { deploymentStories } from './stories.ts'
+
+deploymentStories('process')

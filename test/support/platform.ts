@@ -1,0 +1,153 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import Docker from 'dockerode'
+import type { Deployment, DeploymentDetail } from '../../server/contract/deployments.ts'
+import type { Project } from '../../server/contract/projects.ts'
+import { type Platform, startPlatform } from '../../server/index.ts'
+import { createLog } from '../../server/lib/log.ts'
+import { readOptions } from '../../server/options.ts'
+import { dockerSocket } from './requirements.ts'
+
+/** A whole platform on a folder of its own, in this process, and short ways to talk to it. */
+export interface TestPlatform extends Client {
+  platform: Platform
+  data_dir: string
+  /** Lines of the platform's own log. */
+  log: string[]
+  /** Stops it and removes all that it made, in Docker too. */
+  remove(): Promise<void>
+}
+
+export interface Client {
+  /** One call of the API as the owner, or with another token. The answer's JSON is in `body`. */
+  api<Body = Record<string, unknown>>(method: string, path: string, body?: unknown, token?: string | null): Promise<{ status: number; headers: Headers; body: Body }>
+  /** A request to a name at the edge. */
+  edge(host: string, path?: string): Promise<{ status: number; body: string; headers: Record<string, unknown> }>
+  createProject(input: { slug: string; repo_url?: string; name?: string }): Promise<Project>
+  deploy(slug: string): Promise<Deployment>
+  deployment(slug: string, id: string): Promise<DeploymentDetail>
+  /** Waits until a deployment has ended, and returns it with its log. */
+  ended(slug: string, id: string, timeout_ms?: number): Promise<DeploymentDetail>
+  project(slug: string): Promise<Project>
+}
+
+export async function startTestPlatform(options: { runtime: 'process' | 'docker'; data_dir?: string }): Promise<TestPlatform> {
+  const data_dir = options.data_dir ?? mkdtempSync(join(tmpdir(), 'homeport-data-'))
+  const log: string[] = []
+  const platform = await startPlatform(readOptions({ data: data_dir, port: '0', 'edge-port': '0', runtime: options.runtime }), {
+    log: createLog((line) => log.push(line)),
+  })
+  const client = createClient(platform.instance)
+  return {
+    ...client,
+    platform,
+    data_dir,
+    log,
+    async remove() {
+      const { body } = await client.api<{ projects?: Project[] }>('GET', '/v1/projects?limit=100')
+      for (const project of body.projects ?? []) await client.api('DELETE', `/v1/projects/${project.slug}`)
+      await platform.stop()
+      if (options.runtime === 'docker') await removeDocker(data_dir, log)
+      rmSync(data_dir, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}
+
+export function createClient(instance: { api_url: string; edge_url: string; token: string }): Client {
+  const client: Client = {
+    async api<Body>(method: string, path: string, body?: unknown, token: string | null = instance.token) {
+      const response = await fetch(`${instance.api_url}${path}`, {
+        method,
+        redirect: 'manual',
+        headers: { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      const text = await response.text()
+      return { status: response.status, headers: response.headers, body: (text === '' ? {} : JSON.parse(text)) as Body }
+    },
+
+    edge: (host, path = '/') => askEdge(instance.edge_url, host, path),
+
+    async createProject(input) {
+      const { status, body } = await client.api<{ project: Project }>('POST', '/v1/projects', { name: input.slug, ...input })
+      if (status !== 201) throw new Error(`creating ${input.slug} answered ${status}: ${JSON.stringify(body)}`)
+      return body.project
+    },
+
+    async deploy(slug) {
+      const { status, body } = await client.api<{ deployment: Deployment }>('POST', `/v1/projects/${slug}/deploy`)
+      if (status !== 201) throw new Error(`deploying ${slug} answered ${status}: ${JSON.stringify(body)}`)
+      return body.deployment
+    },
+
+    async deployment(slug, id) {
+      const { status, body } = await client.api<{ deployment: DeploymentDetail }>('GET', `/v1/projects/${slug}/deployments/${id}`)
+      if (status !== 200) throw new Error(`deployment ${id} answered ${status}: ${JSON.stringify(body)}`)
+      return body.deployment
+    },
+
+    async ended(slug, id, timeout_ms = 120_000) {
+      return until(
+        async () => {
+          const deployment = await client.deployment(slug, id)
+          return ['ready', 'failed', 'canceled'].includes(deployment.status) ? deployment : undefined
+        },
+        { timeout_ms, what: `the end of ${id}` },
+      )
+    },
+
+    async project(slug) {
+      const { body } = await client.api<{ project: Project }>('GET', `/v1/projects/${slug}`)
+      return body.project
+    },
+  }
+  return client
+}
+
+/** Asks again until there is an answer; what is waited for is a state, never a span of time. */
+export async function until<T>(ask: () => Promise<T | undefined> | T | undefined, options: { timeout_ms?: number; what: string; every_ms?: number }): Promise<T> {
+  const giveUpAt = performance.now() + (options.timeout_ms ?? 30_000)
+  for (;;) {
+    const answer = await ask()
+    if (answer !== undefined) return answer
+    if (performance.now() > giveUpAt) throw new Error(`waited ${options.timeout_ms ?? 30_000} ms in vain for ${options.what}`)
+    await delay(options.every_ms ?? 50)
+  }
+}
+
+/** Node does not resolve *.localhost and fetch drops a Host header: hence a plain request to the edge's port. */
+export function askEdge(edgeUrl: string, host: string, path = '/'): Promise<{ status: number; body: string; headers: Record<string, unknown> }> {
+  const { hostname, port } = new URL(edgeUrl)
+  return new Promise((resolve, reject) => {
+    const question = request({ host: hostname, port, path, agent: false, headers: { host: `${host}:${port}` } }, (answer) => {
+      let body = ''
+      answer.setEncoding('utf8')
+      answer.on('data', (piece: string) => (body += piece))
+      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body, headers: answer.headers }))
+      answer.on('error', reject)
+    })
+    question.on('error', reject)
+    question.end()
+  })
+}
+
+/** The engine's leftovers of one test instance: by its label and by nothing else. */
+async function removeDocker(data_dir: string, log: string[]): Promise<void> {
+  const docker = new Docker({ socketPath: dockerSocket })
+  const filters = { label: [`homeport.instance=${instanceIdOf(data_dir, log)}`] }
+  for (const { Id } of await docker.listContainers({ all: true, filters })) await docker.getContainer(Id).remove({ force: true, v: true })
+  for (const { Id } of await docker.listImages({ filters })) await docker.getImage(Id).remove({ force: true })
+  for (const { Id } of await docker.listNetworks({ filters })) await docker.getNetwork(Id).remove()
+}
+
+/** Said once in the platform's log at its start. */
+function instanceIdOf(data_dir: string, log: string[]): string {
+  for (const line of log) {
+    const { instance_id } = JSON.parse(line) as { instance_id?: string }
+    if (instance_id !== undefined) return instance_id
+  }
+  throw new Error(`the log of ${data_dir} names no instance id`)
+}

@@ -1,0 +1,8 @@
+import { execFileSync } from 'node:child_process'
+
+/** Command lines of running processes that hold a text. */
+export function processesWith(text: string): string[] {
+  return execFileSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8', maxBuffer: 32e6 })
+    .split('\n')
+    .filter((line) => line.includes(text))
+}

@@ -1,0 +1,54 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+/** A real git repository in a folder of its own, for deployments by `file://`. */
+export interface Repository {
+  folder: string
+  url: string
+  /** Writes files (null removes one) and commits them; the sha. */
+  commit(files: Record<string, string | null>, message?: string): string
+  remove(): void
+}
+
+export function makeRepository(files: Record<string, string>): Repository {
+  const folder = mkdtempSync(join(tmpdir(), 'homeport-repository-'))
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=Test Author', '-c', 'user.email=test@example.com', '-c', 'commit.gpgsign=false', ...args], { cwd: folder, encoding: 'utf8' }).trim()
+  git('init', '--quiet', '--initial-branch=main')
+  git('config', 'uploadpack.allowAnySHA1InWant', 'true')
+  const repository: Repository = {
+    folder,
+    url: pathToFileURL(folder).href,
+    commit(changed, message = 'A change') {
+      for (const [name, text] of Object.entries(changed)) {
+        const path = join(folder, name)
+        if (text === null) rmSync(path, { force: true })
+        else {
+          mkdirSync(dirname(path), { recursive: true })
+          writeFileSync(path, text)
+        }
+      }
+      git('add', '--all')
+      git('commit', '--quiet', '--allow-empty', '--message', message)
+      return git('rev-parse', 'HEAD')
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
+  repository.commit(files, 'First')
+  return repository
+}
+
+/** A server without dependencies: quick to build, and it says which version it is. */
+export const tinyServer = (version: string, extra = ''): Record<string, string> => ({
+  'package.json': JSON.stringify({ name: 'tiny', private: true, scripts: { start: 'node server.js' } }),
+  'server.js': `
+const http = require('node:http')
+${extra}
+const server = http.createServer((request, response) => response.end(${JSON.stringify(version)}))
+server.listen(process.env.PORT, '0.0.0.0', () => console.log('version ${version} listens'))
+process.on('SIGTERM', () => server.close(() => process.exit(0)))
+`,
+})

@@ -1,0 +1,169 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { BuildLog } from '../../server/contract/build-log.ts'
+import type { BuildPlan, ServerPlan, StaticPlan } from '../../server/contract/build-plan.ts'
+import { newId } from '../../server/lib/id.ts'
+import { silentLog } from '../../server/lib/log.ts'
+import type { Artifact, Exit, Instance, Runtime, RuntimeOptions } from '../../server/runtime/runtime.ts'
+
+const root = join(import.meta.dirname, '../..')
+
+/** Options for drivers of their own: a data folder that nobody else has, and the host's certificates as the machine has them. */
+export async function runtimeOptions(): Promise<RuntimeOptions & { remove(): Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'homeport-runtime-'))
+  return {
+    instance_id: `test-${newId('evt').slice(-8)}`,
+    data_dir: folder,
+    log: silentLog,
+    ca_file: process.env.NODE_EXTRA_CA_CERTS ?? process.env.SSL_CERT_FILE,
+    node_path: join(root, 'node_modules/node/bin/node'),
+    npm_cli_path: join(root, 'node_modules/npm/bin/npm-cli.js'),
+    remove: () => rm(folder, { recursive: true, force: true, maxRetries: 10 }),
+  }
+}
+
+export interface RecordedLog extends BuildLog {
+  lines: string[]
+  steps: string[]
+}
+
+export function recordLog(onLine: (line: string) => void = () => {}): RecordedLog {
+  const lines: string[] = []
+  const steps: string[] = []
+  const add = (line: string) => {
+    lines.push(line)
+    onLine(line)
+  }
+  return { lines, steps, line: (_step, _stream, line) => add(line), note: (_step, line) => add(line), step: (name) => steps.push(name), skip: (name) => steps.push(`skip ${name}`) }
+}
+
+type Files = Record<string, string>
+
+/** A folder with these files, below the data folder of the options. */
+export async function sourceOf(options: RuntimeOptions, files: Files): Promise<string> {
+  const folder = join(options.data_dir, 'sources', newId('evt'))
+  await mkdir(folder, { recursive: true })
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true })
+    await writeFile(join(folder, path), text)
+  }
+  return folder
+}
+
+const nodeWork = {
+  node_version: '24',
+  package_manager: { name: 'npm' as const, version: null },
+  install_directory: '.',
+  app_directory: '.',
+  install_command: null,
+  build_command: null,
+  install_inputs: ['package.json'],
+  install_key: 'none',
+  cache_directories: [],
+}
+
+export const serverPlan = (more: Partial<ServerPlan> = {}): BuildPlan => ({
+  framework: 'node',
+  explanation: [],
+  work: { ...nodeWork, kind: 'server', start_command: ['node', 'server.js'], variables: {}, ...more },
+})
+
+export const staticPlan = (more: Partial<StaticPlan> = {}): BuildPlan => ({
+  framework: 'html',
+  explanation: [],
+  work: { ...nodeWork, kind: 'static', output_directory: '.', spa_fallback: false, ...more },
+})
+
+export interface BuildOptions {
+  files: Files
+  plan: BuildPlan
+  project_id?: string
+  deployment_id?: string
+  variables?: Record<string, string>
+  memory_mb?: number
+  signal?: AbortSignal
+  log?: RecordedLog
+}
+
+export async function buildApp(runtime: Runtime, options: RuntimeOptions, build: BuildOptions): Promise<{ artifact: Artifact; log: RecordedLog; deployment_id: string; project_id: string }> {
+  const log = build.log ?? recordLog()
+  const deployment_id = build.deployment_id ?? newId('dpl')
+  const project_id = build.project_id ?? newId('prj')
+  const artifact = await runtime.build({
+    project_id,
+    deployment_id,
+    folder: await sourceOf(options, build.files),
+    plan: build.plan,
+    variables: build.variables ?? {},
+    memory_mb: build.memory_mb ?? 1024,
+    cpus: 2,
+    log,
+    signal: build.signal ?? AbortSignal.timeout(120_000),
+  })
+  return { artifact, log, deployment_id, project_id }
+}
+
+export interface StartedApp {
+  instance: Instance
+  lines: string[]
+  exit: Promise<Exit>
+}
+
+export async function startApp(
+  runtime: Runtime,
+  built: { artifact: Artifact; deployment_id: string; project_id: string },
+  more: { variables?: Record<string, string>; memory_mb?: number; onLine?: (line: string, stream: string) => void } = {},
+): Promise<StartedApp> {
+  if (built.artifact.kind === 'static') throw new Error('A static artifact is not started.')
+  const lines: string[] = []
+  const exit = Promise.withResolvers<Exit>()
+  let exits = 0
+  const instance = await runtime.start({
+    project_id: built.project_id,
+    deployment_id: built.deployment_id,
+    artifact: built.artifact,
+    variables: more.variables ?? {},
+    memory_mb: more.memory_mb ?? 256,
+    signal: AbortSignal.timeout(60_000),
+    onLine: (stream, line) => (more.onLine ? more.onLine(line, stream) : lines.push(line)),
+    onExit(ended) {
+      if (++exits > 1) throw new Error('onExit was called twice.')
+      exit.resolve(ended)
+    },
+  })
+  return { instance, lines, exit: exit.promise }
+}
+
+/** Asks until an answer comes, as a health check does. */
+export async function answerOf(instance: Instance, path = '/'): Promise<string> {
+  return eventually(async () => (await fetch(`http://${instance.host}:${instance.port}${path}`, { signal: AbortSignal.timeout(2_000) })).text())
+}
+
+/** Looks until it holds; fails with the last reason after `within_ms`. */
+export async function eventually<T>(look: () => Promise<T> | T, within_ms = 15_000): Promise<T> {
+  const until = performance.now() + within_ms
+  for (;;) {
+    try {
+      return await look()
+    } catch (error) {
+      if (performance.now() > until) throw error
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+}
+
+export const command = (file: string, args: string[]): Promise<string> =>
+  new Promise((resolve, reject) => {
+    execFile(file, args, { maxBuffer: 64 * 1024 * 1024 }, (error, stdout) => (error ? reject(error) : resolve(stdout)))
+  })
+
+/** Files below a folder that hold a text, in plain bytes. */
+export const filesWith = (text: string, folder: string): Promise<string[]> =>
+  command('grep', ['-rlaF', '--', text, folder]).then(
+    (out) => out.trim().split('\n'),
+    () => [],
+  )
+
+export const entriesOf = (folder: string): Promise<string[]> => readdir(folder).catch(() => [])
