@@ -6,9 +6,10 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { become, buildChanged, installMissing, nodePath, root, say } from '../server/cli/prepare.mjs'
+import { become, buildChanged, endWithNpm, installMissing, nodePath, root, say } from '../server/cli/prepare.mjs'
 
 try {
+  endWithNpm()
   await installMissing()
   await buildChanged()
   const { binary, reason } = await findElectron()

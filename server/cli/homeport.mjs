@@ -4,18 +4,19 @@
  * there, and hands over to the bundle on our own Node.
  */
 import { existsSync } from 'node:fs'
-import { enableCompileCache } from 'node:module'
+import module from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { become, buildChanged, installMissing, isModern, nodePath, root } from './prepare.mjs'
+import { become, buildChanged, endWithNpm, installMissing, isModern, nodePath, root } from './prepare.mjs'
 
 const bundle = join(root, 'out', 'main', 'homeport.js')
 
 try {
+  endWithNpm()
   await installMissing()
   await buildChanged()
   if (isModern) {
-    enableCompileCache?.(join(root, 'node_modules', '.cache', 'homeport'))
+    module.enableCompileCache?.(join(root, 'node_modules', '.cache', 'homeport'))
     await import(pathToFileURL(bundle).href)
   } else {
     become(existsSync(nodePath()) ? nodePath() : 'node', [import.meta.filename, ...process.argv.slice(2)])

@@ -156,3 +156,18 @@ export function say(sentence) {
   process.stderr.write(`${sentence}\n`)
 }
 
+
+/**
+ * npm dies of a SIGTERM without passing it on. Whoever ends `npx homeport serve` or `npm start` means us too: when the
+ * npm that started us is gone, we end in order.
+ */
+export function endWithNpm() {
+  if (process.env.npm_command === undefined) return
+  const parent = process.ppid
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(timer)
+    process.kill(process.pid, 'SIGTERM')
+  }, 250)
+  timer.unref()
+}
