@@ -8,7 +8,10 @@ export interface App {
   /** Relative to the source. */
   directory: string
   manifest: Manifest
-  manager: PackageManager['name']
+  /** What runs its scripts at build time. */
+  runner: PackageManager['script_runner']
+  /** What runs its start script: npm, which every Node brings, unless package.json forbids it. */
+  starter: PackageManager['name']
   /** The command that builds it: the project's own setting, else its build script's text; '' when there is none. */
   build_script: string
 }
@@ -63,7 +66,7 @@ export function plainPath(path: string | undefined): string | undefined {
 
 /** Runs a program of an installed package. */
 export function exec(app: App, ...command: string[]): string[] {
-  return app.manager === 'npm' ? ['npm', 'exec', '--', ...command] : app.manager === 'pnpm' ? ['pnpm', 'exec', ...command] : ['yarn', 'run', ...command]
+  return app.starter === 'npm' ? ['npm', 'exec', '--', ...command] : app.starter === 'pnpm' ? ['pnpm', 'exec', ...command] : ['yarn', 'run', ...command]
 }
 
 /** Scripts that serve for development: they watch files, build on the fly or print big warnings. */
@@ -75,7 +78,7 @@ export function startOf(app: App, name = 'start'): string[] | null {
   const script = app.manifest.scripts[name]?.trim()
   if (!script || development.test(script)) return null
   if (app.manifest.scripts[`pre${name}`] === undefined && /^node(\s+[\w@%+=:,./-]+)+$/.test(script)) return script.split(/\s+/)
-  return [app.manager, 'run', name]
+  return [app.starter, 'run', name]
 }
 
 /** The same, if it starts the app's own server with node: that wins over the framework's. */

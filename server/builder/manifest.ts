@@ -13,6 +13,8 @@ export interface Manifest {
   all_dependencies: Record<string, string>
   engines_node: string | null
   package_manager: string | null
+  /** Name in `devEngines.packageManager`: npm refuses to run scripts where another one is named. */
+  dev_manager: string | null
   workspaces: string[] | null
 }
 
@@ -32,6 +34,7 @@ export async function readManifest(source: SourceFolder, directory: string): Pro
     all_dependencies: { ...texts(json.optionalDependencies), ...texts(json.devDependencies), ...dependencies },
     engines_node: asText(record(json.engines).node),
     package_manager: asText(json.packageManager),
+    dev_manager: asText(record(record(json.devEngines).packageManager).name),
     workspaces: Array.isArray(workspaces) ? workspaces.filter((entry): entry is string => typeof entry === 'string') : null,
   }
 }

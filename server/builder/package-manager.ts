@@ -10,6 +10,8 @@ export interface PackageManager {
   lock: string | null
   install_command: string
   why: string
+  /** What runs scripts at build time; npm where the manager's own settings would be in the way. */
+  script_runner: 'npm' | 'pnpm' | 'yarn'
 }
 
 const lockFiles = ['pnpm-lock.yaml', 'yarn.lock', 'package-lock.json', 'npm-shrinkwrap.json', 'bun.lock', 'bun.lockb'] as const
@@ -46,17 +48,18 @@ type Choose = (source: SourceFolder, directory: string, version: string | null, 
 const of: Record<PackageManager['name'], Choose> = {
   async npm(_source, _directory, version, locks) {
     const lock = locks.find((name) => name === 'package-lock.json' || name === 'npm-shrinkwrap.json') ?? null
-    if (lock) return { name: 'npm', version, lock, install_command: 'npm ci --include=dev', why: `npm ci: ${lock}` }
+    if (lock) return { name: 'npm', version, lock, install_command: 'npm ci --include=dev', why: `npm ci: ${lock}`, script_runner: 'npm' }
     const bun = locks.find((name) => name.startsWith('bun'))
     const why = bun ? `npm install: ${bun} is Bun’s, its versions are not used; packages are installed with npm` : 'npm install: there is no lock file, versions may differ from build to build'
-    return { name: 'npm', version, lock: null, install_command: 'npm install --include=dev', why }
+    return { name: 'npm', version, lock: null, install_command: 'npm install --include=dev', why, script_runner: 'npm' }
   },
   async pnpm(source, directory, version, locks) {
     const lock = locks.includes('pnpm-lock.yaml') ? 'pnpm-lock.yaml' : null
-    if (!lock) return { name: 'pnpm', version: version ?? '10', lock, install_command: 'pnpm install --no-frozen-lockfile --prod=false', why: 'pnpm install: there is no pnpm-lock.yaml' }
+    const common = { name: 'pnpm', script_runner: 'pnpm', lock } as const
+    if (!lock) return { ...common, version: version ?? '10', install_command: 'pnpm install --no-frozen-lockfile --prod=false', why: 'pnpm install: there is no pnpm-lock.yaml' }
     const format = (await source.read(within(directory, lock)))?.match(/^lockfileVersion:\s*['"]?(\d+)/m)?.[1]
     const byFormat: Record<string, string> = { 5: '7', 6: '8', 9: '10' }
-    return { name: 'pnpm', version: version ?? byFormat[format ?? ''] ?? '10', lock, install_command: 'pnpm install --frozen-lockfile --prod=false', why: `pnpm install --frozen-lockfile: ${lock}` }
+    return { ...common, version: version ?? byFormat[format ?? ''] ?? '10', install_command: 'pnpm install --frozen-lockfile --prod=false', why: `pnpm install --frozen-lockfile: ${lock}` }
   },
   async yarn(source, directory, version, locks) {
     const lock = locks.includes('yarn.lock') ? 'yarn.lock' : null
@@ -64,14 +67,16 @@ const of: Record<PackageManager['name'], Choose> = {
     const settings = (await readYaml(source, within(directory, '.yarnrc.yml'))) ?? {}
     const release = typeof settings.yarnPath === 'string' ? settings.yarnPath.match(/yarn-(\d[\w.-]*)\.c?js$/)?.[1] : undefined
     const chosen = version ?? release ?? (text.includes('__metadata:') || Object.keys(settings).length > 0 ? '4' : '1.22.22')
+    const common = { name: 'yarn', version: chosen, lock } as const
     if (chosen.startsWith('1.') || chosen === '1') {
-      const frozen = lock ? ' --frozen-lockfile' : ''
-      return { name: 'yarn', version: chosen, lock, install_command: `yarn install${frozen} --production=false --non-interactive`, why: lock ? `yarn install --frozen-lockfile: ${lock} of yarn 1` : 'yarn install: there is no yarn.lock' }
+      const why = lock ? `yarn install --frozen-lockfile: ${lock} of yarn 1` : 'yarn install: there is no yarn.lock'
+      return { ...common, script_runner: 'yarn', install_command: `yarn install${lock ? ' --frozen-lockfile' : ''} --production=false --non-interactive`, why }
     }
-    const linker = settings.nodeLinker === undefined || settings.nodeLinker === 'pnp' ? 'node-modules' : null
-    // A plain node must be able to start the app: Plug'n'Play would need a loader.
-    const command = `${linker ? 'YARN_NODE_LINKER=node-modules ' : ''}yarn install${lock ? ' --immutable' : ''}`
-    return { name: 'yarn', version: chosen, lock, install_command: command, why: `yarn install${lock ? ` --immutable: ${lock}` : ': there is no yarn.lock'}${linker ? '; into node_modules instead of Plug’n’Play' : ''}` }
+    // A plain node must be able to start the app: Plug'n'Play would need a loader. `yarn run` would then miss its own files.
+    const isForced = settings.nodeLinker === undefined || settings.nodeLinker === 'pnp'
+    const why = `yarn install${lock ? ` --immutable: ${lock}` : ': there is no yarn.lock'}${isForced ? '; into node_modules instead of Plug’n’Play' : ''}`
+    const install = `${isForced ? 'YARN_NODE_LINKER=node-modules ' : ''}yarn install${lock ? ' --immutable' : ' --no-immutable'}`
+    return { ...common, script_runner: isForced ? 'npm' : 'yarn', install_command: install, why }
   },
 }
 

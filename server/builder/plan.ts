@@ -53,7 +53,9 @@ async function planNode(source: SourceFolder, directory: string, manifest: Manif
   const hasPackages = detected.lock !== null || Object.keys(manifest.all_dependencies).length > 0 || workspace.members.size > 0
 
   const ownBuild = settings.build_command === 'auto' ? null : settings.build_command
-  const app: App = { source, directory, manifest, manager: manager.name, build_script: ownBuild ?? manifest.scripts.build ?? '' }
+  const runner = implied !== null && implied !== detected.name ? implied : detected.script_runner
+  const starter = manifest.dev_manager === null || manifest.dev_manager === 'npm' ? 'npm' : manager.name
+  const app: App = { source, directory, manifest, runner, starter, build_script: ownBuild ?? manifest.scripts.build ?? '' }
   const recipe = await detect(app)
   const web = await procfile(app)
   const work = web && recipe.work.kind === 'server' ? { ...recipe.work, start_command: web } : recipe.work
@@ -109,9 +111,9 @@ async function detect(app: App): Promise<Recipe> {
 
 /** What builds the app: its own script, else the framework's command; what it needs of its workspace comes first. */
 function buildCommand(app: App, recipe: Recipe, neighbours: string[]): string | null {
-  const script = app.manifest.scripts.build !== undefined ? `${app.manager} run build` : recipe.default_build
+  const script = app.manifest.scripts.build !== undefined ? `${app.runner} run build` : recipe.default_build
   if (script === null) return null
-  const before = neighbours.map((path) => `(cd ${posix.relative(app.directory, path)} && ${app.manager} run build)`)
+  const before = neighbours.map((path) => `(cd ${posix.relative(app.directory, path)} && ${app.runner} run build)`)
   const own = recipe.build_prefix ? `${recipe.build_prefix} ${script}` : script
   return [...before, own, ...(recipe.build_suffix ? [recipe.build_suffix] : [])].join(' && ')
 }

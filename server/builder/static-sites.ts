@@ -64,7 +64,7 @@ const vitepress: Detector = async (app) => {
   return {
     framework: 'vitepress',
     why: [found(app, 'VitePress', 'vitepress')],
-    default_build: script ? `${app.manager} run ${script}` : root === '.' ? 'vitepress build' : `vitepress build ${root}`,
+    default_build: script ? `${app.runner} run ${script}` : root === '.' ? 'vitepress build' : `vitepress build ${root}`,
     work: { kind: 'static', output_directory: out ? within(root, out) : within(root, '.vitepress/dist'), spa_fallback: false },
   }
 }
