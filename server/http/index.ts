@@ -96,9 +96,11 @@ export function createGate(options: GateOptions): Gate {
       server.close()
       streams.endAll()
       streams.close()
-      server.closeIdleConnections()
+      // A connection whose last answer has gone out is idle, and would be kept for the next request.
+      const sweep = setInterval(() => server.closeIdleConnections(), 20)
       const cut = setTimeout(() => server.closeAllConnections(), grace_ms)
       await closed
+      clearInterval(sweep)
       clearTimeout(cut)
     },
 

@@ -3,7 +3,7 @@
  * It keeps projects by account and says 404 as they will.
  */
 import { Problem } from '../../server/contract/errors.ts'
-import type { Handlers, OperationId } from '../../server/contract/index.ts'
+import type { Handlers } from '../../server/contract/index.ts'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import type { Project } from '../../server/contract/projects.ts'
 import type { EventStream } from '../../server/contract/operation.ts'
@@ -26,6 +26,8 @@ export interface Double {
   projects: Map<string, Project & { account_id: string }>
   /** What a stream operation yields next; replaced by a test. */
   stream: (context: Context) => EventStream
+  /** Sees the query of every stream that is opened. */
+  onStreamQuery: (query: { last_event_id?: string | undefined }) => void
   /** Lines of the platform's log. */
   log: Record<string, unknown>[]
   revoked: Set<string>
@@ -35,7 +37,7 @@ export interface Double {
   close(): Promise<void>
 }
 
-export async function startDouble(overrides: Partial<GateOptions> & { host?: string } = {}): Promise<Double> {
+export async function startDouble(overrides: Partial<GateOptions> & { host?: string; port?: number; fallback?: boolean } = {}): Promise<Double> {
   const owner = person('owner@example.com', true)
   const stranger = person('stranger@example.com', false)
   const people = [owner, stranger]
@@ -43,11 +45,14 @@ export async function startDouble(overrides: Partial<GateOptions> & { host?: str
   const revoked = new Set<string>()
   const codes = new Set<string>(['good-code'])
   const projects: Double['projects'] = new Map()
-  const made = { stream: async function* () {} as Double['stream'] }
+  const made = { stream: async function* () {} as Double['stream'], onStreamQuery: (() => {}) as Double['onStreamQuery'] }
   const live = (found: typeof owner | undefined) => (found && !revoked.has(found.caller.credential_id) ? found : undefined)
 
   const gate = createGate({
-    handlers: createHandlers(projects, (context) => made.stream(context)),
+    handlers: createHandlers(projects, (context, query) => {
+      made.onStreamQuery(query)
+      return made.stream(context)
+    }),
     resolve: async (context, id, params) => {
       if (params.slug !== undefined && id !== 'createProject') visible(projects, context, params.slug)
     },
@@ -68,7 +73,7 @@ export async function startDouble(overrides: Partial<GateOptions> & { host?: str
     log: createLog((line) => log.push(JSON.parse(line) as Record<string, unknown>)),
     ...overrides,
   })
-  const port = await gate.listen({ host: overrides.host ?? '127.0.0.1', port: 0 })
+  const port = await gate.listen({ host: overrides.host ?? '127.0.0.1', port: overrides.port ?? 0, fallback: overrides.fallback ?? false })
   const url = `http://127.0.0.1:${port}`
   return {
     url,
@@ -81,6 +86,12 @@ export async function startDouble(overrides: Partial<GateOptions> & { host?: str
     },
     set stream(next) {
       made.stream = next
+    },
+    get onStreamQuery() {
+      return made.onStreamQuery
+    },
+    set onStreamQuery(next) {
+      made.onStreamQuery = next
     },
     log,
     revoked,
@@ -178,7 +189,10 @@ export function sampleDeployment(project_id: string): Deployment {
   }
 }
 
-function createHandlers(projects: Double['projects'], stream: (context: Context) => EventStream): Handlers<Context> {
+function createHandlers(
+  projects: Double['projects'],
+  stream: (context: Context, query: { last_event_id?: string | undefined }) => EventStream,
+): Handlers<Context> {
   const queued = (context: Context, slug: string) => {
     const deployment = sampleDeployment(visible(projects, context, slug).id)
     return { deployment_id: deployment.id, status: deployment.status, deployment }
@@ -253,20 +267,20 @@ function createHandlers(projects: Double['projects'], stream: (context: Context)
         },
       }
     },
-    async streamBuildLog(context, { params }) {
+    async streamBuildLog(context, { params, query }) {
       visible(projects, context, params.slug)
-      return stream(context)
+      return stream(context, query)
     },
-    async streamRuntimeLog(context, { params }) {
+    async streamRuntimeLog(context, { params, query }) {
       visible(projects, context, params.slug)
-      return stream(context)
+      return stream(context, query)
     },
     getSession: async ({ caller }) => ({
       user: user(caller),
       account: account(caller),
       instance: { version: '0.1.0', api_url: '', edge_url: '', dashboard_url: '', runtime, encryption: 'file_key', is_local: true },
     }),
-    followInstance: async (context) => stream(context),
+    followInstance: async (context) => stream(context, {}),
     async deployFolder(_, { body }) {
       const project = sampleProject(body.slug ?? 'folder')
       return { project, deployment: sampleDeployment(project.id) }
@@ -287,6 +301,3 @@ function createHandlers(projects: Double['projects'], stream: (context: Context)
     removeTeamMember: async () => ({ ok: true }),
   }
 }
-
-/** Operations of the record that name a project. */
-export const needsProject = (id: OperationId, path: string) => path.includes('{slug}') && id !== 'createProject'

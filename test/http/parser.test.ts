@@ -21,7 +21,11 @@ beforeAll(async () => {
 afterAll(() => double.close())
 
 function isEnvelope(answer: RawAnswer, status: number, code: string) {
-  expect({ status: answer.status, error: answer.json?.error, all: answer.status === status ? '' : answer.all.slice(0, 400) }).toEqual({ status, error: code, all: '' })
+  expect({ status: answer.status, error: answer.json?.error, all: answer.status === status ? '' : answer.all.slice(0, 400) }).toEqual({
+    status,
+    error: code,
+    all: '',
+  })
   expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
   expect(answer.headers.get('x-request-id')).toMatch(/^req_[0-9a-z]{26}$/)
   expect(answer.json?.request_id).toBe(answer.headers.get('x-request-id'))
@@ -81,13 +85,23 @@ const cases: [name: string, bytes: string, status: number, code: string][] = [
   ['TE gzip', 'POST /v1/projects HTTP/1.1\r\n{host}{auth}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n', 400, 'bad_request'],
   ['TE identity', 'POST /v1/projects HTTP/1.1\r\n{host}{auth}Transfer-Encoding: identity\r\n\r\n', 400, 'bad_request'],
   ['bad chunk size', 'POST /v1/projects HTTP/1.1\r\n{host}{auth}Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n', 400, 'bad_request'],
-  ['chunk longer than its size', 'POST /v1/projects HTTP/1.1\r\n{host}{auth}Transfer-Encoding: chunked\r\n\r\n1\r\n{}\r\n0\r\n\r\n', 400, 'bad_request'],
+  [
+    'chunk longer than its size',
+    'POST /v1/projects HTTP/1.1\r\n{host}{auth}Transfer-Encoding: chunked\r\n\r\n1\r\n{}\r\n0\r\n\r\n',
+    400,
+    'bad_request',
+  ],
   ['too many headers', `GET /v1/projects HTTP/1.1\r\n{host}{auth}${'X-A: a\r\n'.repeat(120)}\r\n`, 431, 'headers_too_large'],
   ['a header of 20 kB', `GET /v1/projects HTTP/1.1\r\n{host}X-A: ${'a'.repeat(20_000)}\r\n\r\n`, 431, 'headers_too_large'],
   ['an address over 8 kB', `GET /v1/projects?cursor=${'a'.repeat(8200)} HTTP/1.1\r\n{host}{auth}\r\n`, 414, 'uri_too_long'],
   ['an address of 40 kB', `GET /${'a'.repeat(40_000)} HTTP/1.1\r\n{host}{auth}\r\n`, 414, 'uri_too_long'],
   ['unknown expectation', 'GET /v1/projects HTTP/1.1\r\n{host}{auth}Expect: 200-ok\r\n\r\n', 417, 'expectation_failed'],
-  ['announced body over 1 MiB', 'POST /v1/projects HTTP/1.1\r\n{host}{auth}Expect: 100-continue\r\nContent-Length: 2000000\r\n\r\n', 413, 'payload_too_large'],
+  [
+    'announced body over 1 MiB',
+    'POST /v1/projects HTTP/1.1\r\n{host}{auth}Expect: 100-continue\r\nContent-Length: 2000000\r\n\r\n',
+    413,
+    'payload_too_large',
+  ],
   ['no sign-in', 'GET /v1/projects HTTP/1.1\r\n{host}\r\n', 401, 'unauthorized'],
   ['two Authorization headers', 'GET /v1/projects HTTP/1.1\r\n{host}{auth}{auth}\r\n', 401, 'unauthorized'],
   ['backslash', 'GET /v1/projects\\abc HTTP/1.1\r\n{host}{auth}\r\n', 404, 'route_not_found'],
@@ -150,20 +164,33 @@ describe('raw requests', () => {
 
   it('counts a chunked body, refuses it past 1 MiB and closes', async () => {
     const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`
-    const answer = await sendRaw(double.port, [`POST /v1/projects HTTP/1.1\r\n${host}${auth}Transfer-Encoding: chunked\r\n\r\n`, chunk.repeat(20), '0\r\n\r\n'])
+    const answer = await sendRaw(double.port, [
+      `POST /v1/projects HTTP/1.1\r\n${host}${auth}Transfer-Encoding: chunked\r\n\r\n`,
+      chunk.repeat(20),
+      '0\r\n\r\n',
+    ])
     isEnvelope(answer, 413, 'payload_too_large')
     expect(answer.headers.get('connection')).toBe('close')
   })
 
   it('stops reading a body that never ends', async () => {
-    const answer = await sendRaw(double.port, [`POST /v1/projects HTTP/1.1\r\n${host}${auth}Transfer-Encoding: chunked\r\n\r\n`, `10000\r\n${'x'.repeat(0x10000)}\r\n`.repeat(100)])
+    const answer = await sendRaw(double.port, [
+      `POST /v1/projects HTTP/1.1\r\n${host}${auth}Transfer-Encoding: chunked\r\n\r\n`,
+      `10000\r\n${'x'.repeat(0x10000)}\r\n`.repeat(100),
+    ])
     isEnvelope(answer, 413, 'payload_too_large')
   })
 
   it('ignores the body of an operation that takes none, up to 1 MiB', async () => {
-    const small = await sendRaw(double.port, `POST /v1/projects/abc/stop HTTP/1.1\r\n${host}${auth}Content-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello`)
+    const small = await sendRaw(
+      double.port,
+      `POST /v1/projects/abc/stop HTTP/1.1\r\n${host}${auth}Content-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello`,
+    )
     expect(small.status).toBe(200)
-    const large = await sendRaw(double.port, [`POST /v1/projects/abc/stop HTTP/1.1\r\n${host}${auth}Content-Length: 1100000\r\n\r\n`, 'x'.repeat(1_100_000)])
+    const large = await sendRaw(double.port, [
+      `POST /v1/projects/abc/stop HTTP/1.1\r\n${host}${auth}Content-Length: 1100000\r\n\r\n`,
+      'x'.repeat(1_100_000),
+    ])
     isEnvelope(large, 413, 'payload_too_large')
   })
 })

@@ -13,7 +13,11 @@ export interface RawAnswer {
  * Writes bytes to a socket and reads until the other side closes, or until the first answer is whole and nothing more comes
  * while the connection stays open (`keep` says so).
  */
-export function sendRaw(port: number, bytes: string | Buffer | (string | Buffer)[], options: { half_close?: boolean; timeout_ms?: number } = {}): Promise<RawAnswer> {
+export function sendRaw(
+  port: number,
+  bytes: string | Buffer | (string | Buffer)[],
+  options: { half_close?: boolean; timeout_ms?: number } = {},
+): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1')
     const chunks: Buffer[] = []
@@ -53,7 +57,9 @@ export function parseAnswer(text: string): RawAnswer {
   const final = text.replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, '')
   const end = final.indexOf('\r\n\r\n')
   const [statusLine = '', ...lines] = final.slice(0, end).split('\r\n')
-  const headers = new Map(lines.map((line): [string, string] => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]))
+  const headers = new Map(
+    lines.map((line): [string, string] => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+  )
   const body = final.slice(end + 4)
   let json: RawAnswer['json']
   try {

@@ -1,0 +1,160 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bearer, cookieName, startDouble } from './double.ts'
+import type { Double } from './double.ts'
+import { sendRaw } from './raw.ts'
+
+const html = { accept: 'text/html,application/xhtml+xml' }
+let folder: string
+let double: Double
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'homeport-dashboard-'))
+  const built = join(folder, 'renderer')
+  mkdirSync(join(built, 'assets'), { recursive: true })
+  writeFileSync(join(built, 'index.html'), '<!doctype html><title>dashboard</title>')
+  writeFileSync(join(built, 'assets', 'main-abc123.js'), 'export {}')
+  writeFileSync(join(built, 'assets', 'style-abc123.css'), ':root{}')
+  writeFileSync(join(folder, 'secret.txt'), 'outside')
+  double = await startDouble({ dashboard_dir: built })
+})
+afterAll(async () => {
+  await double.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+describe('health', () => {
+  it('tells how the instance is, to everybody', async () => {
+    const answer = await double.fetch('/healthz')
+    expect([answer.status, await answer.json()]).toEqual([
+      200,
+      { status: 'ok', version: '0.1.0', runtime: null, uptime_s: 1, checks: { database: 'ok' } },
+    ])
+  })
+})
+
+describe('the root', () => {
+  it('leads a browser to the dashboard and a program to the API', async () => {
+    const browser = await double.fetch('/', { headers: html })
+    expect([browser.status, browser.headers.get('location')]).toEqual([302, '/app/'])
+    expect(await (await double.fetch('/')).json()).toMatchObject({ api: '/v1', openapi: '/openapi.json' })
+  })
+})
+
+describe('the dashboard', () => {
+  const policy = (answer: Response) => answer.headers.get('content-security-policy') ?? ''
+
+  it('is served under /app/, confined to itself', async () => {
+    const answer = await double.fetch('/app/')
+    expect(await answer.text()).toContain('<title>dashboard</title>')
+    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(answer.headers.get('cache-control')).toBe('no-cache')
+    for (const part of ["default-src 'self'", "img-src 'self' data:", "frame-ancestors 'none'", "base-uri 'none'", "connect-src 'self'"])
+      expect(policy(answer)).toContain(part)
+    expect(policy(answer)).not.toMatch(/script-src|unsafe-eval/)
+    expect(Object.fromEntries(answer.headers)).toMatchObject({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' })
+  })
+  it.each(['/app', '/app/projects', '/app/projects/abc/deployments/dpl_1', '/app/settings'])('%s is a page of it', async (path) => {
+    const answer = await fetch(double.url + path)
+    expect([answer.status, await answer.text()]).toEqual([200, '<!doctype html><title>dashboard</title>'])
+  })
+  it('keeps what has a hash in its name for ever', async () => {
+    const script = await double.fetch('/app/assets/main-abc123.js')
+    expect([script.status, script.headers.get('content-type'), script.headers.get('cache-control')]).toEqual([
+      200,
+      'text/javascript; charset=utf-8',
+      'public, max-age=31536000, immutable',
+    ])
+    expect((await double.fetch('/app/assets/style-abc123.css')).headers.get('content-type')).toBe('text/css; charset=utf-8')
+  })
+  it.each([
+    '/app/assets/gone-1.js',
+    '/app/secret.txt',
+    '/app/../secret.txt',
+    '/app/..%2fsecret.txt',
+    '/app/%2e%2e/secret.txt',
+    '/app/assets/..%5c..%5csecret.txt',
+    '/app//etc/passwd.txt',
+    '/app/assets/main-abc123.js%00.css',
+  ])('%s is 404', async (path) => {
+    const answer = await sendRaw(double.port, `GET ${path} HTTP/1.1\r\nHost: localhost:${double.port}\r\n\r\n`)
+    expect([answer.status, answer.json?.error]).toEqual([404, 'route_not_found'])
+    expect(answer.all).not.toContain('outside')
+  })
+  it('says how to build it when it is not there', async () => {
+    const bare = await startDouble()
+    const answer = await bare.fetch('/app/', { headers: html })
+    expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('npm start')])
+    await bare.close()
+  })
+})
+
+describe('sign-in', () => {
+  it('takes a code once and gives a cookie that no script reads and no other site sends', async () => {
+    double.codes.add('once')
+    const answer = await double.fetch('/sign-in?code=once', { headers: html })
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/app/'])
+    const cookie = answer.headers.get('set-cookie') ?? ''
+    expect(cookie.split('; ').slice(1).toSorted()).toEqual(['HttpOnly', 'Max-Age=3600', 'Path=/', 'SameSite=Strict'])
+    expect((await double.fetch('/v1/projects', { headers: { cookie: cookie.split(';')[0] ?? '' } })).status).toBe(200)
+
+    const again = await double.fetch('/sign-in?code=once', { headers: html })
+    expect([again.status, again.headers.get('set-cookie'), await again.text()]).toEqual([401, null, expect.stringContaining('homeport open')])
+  })
+  it('does not use a code up for a preview of the link', async () => {
+    double.codes.add('previewed')
+    const preview = await double.fetch('/sign-in?code=previewed', { method: 'HEAD' })
+    expect([preview.headers.get('set-cookie'), double.codes.has('previewed')]).toEqual([null, true])
+  })
+  it.each(['', '?code=', '?code=wrong', '?code=a&code=b', '?other=x'])('%j is 401, in the words of who asks', async (query) => {
+    const program = await double.fetch(`/sign-in${query}`)
+    expect([program.status, await program.json()]).toEqual([401, expect.objectContaining({ error: 'unauthorized' })])
+    const browser = await double.fetch(`/sign-in${query}`, { headers: html })
+    expect([browser.status, browser.headers.get('content-type')]).toEqual([401, 'text/html; charset=utf-8'])
+  })
+})
+
+describe('names', () => {
+  const ask = (port: number, host: string, headers = '') => sendRaw(port, `GET /v1/projects HTTP/1.1\r\nHost: ${host}\r\n${headers}\r\n`)
+
+  it('on loopback are the machine’s own and those of the settings', async () => {
+    const named = await startDouble({ hosts: () => ['deploy.example', 'other.example:8443'] })
+    const auth = `Authorization: Bearer ${named.owner.token}\r\n`
+    for (const host of [
+      `localhost:${named.port}`,
+      `127.0.0.1:${named.port}`,
+      `[::1]:${named.port}`,
+      `LOCALHOST:${named.port}`,
+      'deploy.example',
+      'Deploy.Example:443',
+      'other.example:8443',
+    ]) {
+      expect([host, (await ask(named.port, host, auth)).status]).toEqual([host, 200])
+    }
+    for (const host of ['other.example', 'x.deploy.example', 'deploy.example.evil.example', 'deploy.example:x']) {
+      expect([host, (await ask(named.port, host, auth)).status]).toEqual([host, 421])
+    }
+    await named.close()
+  })
+  it('on an open bind may be any, but only with a token', async () => {
+    const open = await startDouble({ host: '0.0.0.0' })
+    expect((await ask(open.port, 'box.lan', `Authorization: Bearer ${open.owner.token}\r\n`)).status).toBe(200)
+    expect((await ask(open.port, 'box.lan', `Authorization: Bearer svc_wrong\r\n`)).status).toBe(421)
+    expect((await ask(open.port, 'box.lan', `Cookie: ${cookieName}=${open.owner.session}\r\n`)).status).toBe(421)
+    expect((await ask(open.port, 'box.lan')).status).toBe(421)
+    expect((await ask(open.port, `localhost:${open.port}`)).status).toBe(401)
+    await open.close()
+  })
+})
+
+describe('the port', () => {
+  it('gives way to the next free one when it may, and fails when it may not', async () => {
+    const second = await startDouble({ port: double.port, fallback: true })
+    expect(second.port).not.toBe(double.port)
+    expect((await second.fetch('/v1/projects', { headers: bearer(second.owner.token) })).status).toBe(200)
+    await second.close()
+    await expect(startDouble({ port: double.port })).rejects.toThrow(/EADDRINUSE/)
+  })
+})
