@@ -13,6 +13,7 @@ export interface Gate {
   dateLine(): string
   starting_ms: number
   head_ms: number
+  body_window_ms: number
 }
 
 const nothing = (): void => {}
@@ -63,13 +64,15 @@ export class BodyGuard implements Timed {
   /** The app does not take more now, or has begun to answer: then a pause is a conversation. */
   excused = false
   readonly #sweep: Sweep
+  readonly #window_ms: number
   readonly #tooSlow: () => void
 
-  constructor(sweep: Sweep, tooSlow: () => void) {
-    this.#sweep = sweep
+  constructor(gate: Gate, tooSlow: () => void) {
+    this.#sweep = gate.sweep
+    this.#window_ms = gate.body_window_ms
     this.#tooSlow = tooSlow
-    this.deadline = sweep.now + limits.body_window_ms
-    sweep.add(this)
+    this.deadline = this.#sweep.now + this.#window_ms
+    this.#sweep.add(this)
   }
 
   expire(): void {
@@ -78,7 +81,7 @@ export class BodyGuard implements Timed {
       return this.#tooSlow()
     }
     this.bytes = 0
-    this.deadline = this.#sweep.now + limits.body_window_ms
+    this.deadline = this.#sweep.now + this.#window_ms
   }
 
   stop(): void {

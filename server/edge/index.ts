@@ -27,6 +27,8 @@ export interface EdgeOptions {
   /** How long a request waits for an app that is starting. */
   starting_ms?: number
   head_timeout_ms?: number
+  /** Within each such window a request body has to make progress. */
+  body_window_ms?: number
 }
 
 export function createEdge(options: EdgeOptions): Edge {
@@ -43,6 +45,7 @@ export function createEdge(options: EdgeOptions): Edge {
     newId: createRequestIds(clock),
     dateLine: createDateLine(clock),
     starting_ms: options.starting_ms ?? limits.starting_ms,
+    body_window_ms: options.body_window_ms ?? limits.body_window_ms,
     head_ms: options.head_timeout_ms ?? limits.head_ms,
   }
   const sockets = new Set<Socket>()

@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { headerList, type Answer, type Visit } from './answer.ts'
 import { forwardedLines, isLoopback, passes } from './forward.ts'
 import { BodyGuard, settle, type Gate } from './gate.ts'
@@ -61,6 +62,7 @@ export function upstreamHead(request: IncomingMessage, id: string, lines: string
   return `${head}${lines}${forwardedLines(request.socket.remoteAddress ?? '', request.headers.host ?? '')}${id}\r\n\r\n`
 }
 
+const refused = new WeakSet<Socket>()
 const repeatable = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** One request on the ordinary path. */
@@ -108,8 +110,13 @@ class OrdinaryVisit implements Visit, Sink {
   }
 
   serve(): void {
+    // What follows a refused request on its connection may be the rest of it, meant to look like a request.
+    if (refused.has(this.#request.socket)) return
     const no = refusal(this.#request)
-    if (no) return this.send(refusalAnswer(no.status, no.sentence, this), true)
+    if (no) {
+      refused.add(this.#request.socket)
+      return this.send(refusalAnswer(no.status, no.sentence, this), true)
+    }
     this.#dispatch()
   }
 
@@ -200,7 +207,7 @@ class OrdinaryVisit implements Visit, Sink {
 
   #pipe(exchange: Exchange): void {
     const request = this.#request
-    const guard = new BodyGuard(this.#gate.sweep, () => this.#tooSlow())
+    const guard = new BodyGuard(this.#gate, () => this.#tooSlow())
     this.#guard = guard
     this.#piping = true
     request.on('data', (bytes: Buffer) => {

@@ -16,6 +16,7 @@ export interface PlainHead {
   body_start: number
 }
 
+const version = Buffer.from(' HTTP/1.1\r\n')
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /** Headers that change how a request is read or whom it seems to come from: with any of these Node's parser takes over. */
@@ -41,14 +42,11 @@ export function readPlainHead(bytes: Buffer, length: number): PlainHead | 'odd' 
   if (at >= length) return undefined
   if (bytes[at] !== 47) return 'odd'
   while (at < length && isPlainTarget[bytes[at] as number] === 1) at++
-  if (at + 11 > length) return undefined
   const targetEnd = at
-  // ` HTTP/1.1\r\n`
-  if (
-    bytes[at] !== 32 || bytes[at + 1] !== 72 || bytes[at + 2] !== 84 || bytes[at + 3] !== 84 || bytes[at + 4] !== 80 || bytes[at + 5] !== 47 ||
-    bytes[at + 6] !== 49 || bytes[at + 7] !== 46 || bytes[at + 8] !== 49 || bytes[at + 9] !== 13 || bytes[at + 10] !== 10
-  ) return 'odd'
-  at += 11
+  for (let i = 0; i < version.length; i++, at++) {
+    if (at >= length) return undefined
+    if (bytes[at] !== version[i]) return 'odd'
+  }
 
   let count = 0
   let lines = ''

@@ -163,7 +163,7 @@ class PlainConnection implements Visit, Sink, Timed {
 
   ready(): void {
     if (this.#bodyLeft === 0) return
-    this.#guard ??= new BodyGuard(this.#gate.sweep, () => this.#tooSlow())
+    this.#guard ??= new BodyGuard(this.#gate, () => this.#tooSlow())
     this.#socket.resume()
   }
 

@@ -1,0 +1,179 @@
+import { connect, type Socket } from 'node:net'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { get, paths, raw, startApp, startEdge, startRawApp, until, upstreamRoute, type TestEdge } from '../support/edge.ts'
+
+describe.each(paths)('faults, $name', ({ fast_path }) => {
+  let edge: TestEdge
+  const closers: (() => Promise<void>)[] = []
+
+  beforeEach(async () => {
+    edge = await startEdge({ fast_path, upstream_timeout_ms: 700, connect_timeout_ms: 600, head_timeout_ms: 1000, body_window_ms: 1000 })
+  })
+  afterEach(async () => {
+    await edge.close()
+    for (const close of closers.splice(0)) await close()
+  })
+
+  const rawApp = async (onSocket: (socket: Socket) => void): Promise<Awaited<ReturnType<typeof startRawApp>>> => {
+    const app = await startRawApp(onSocket)
+    closers.push(app.close)
+    await edge.toPort(app.port)
+    return app
+  }
+
+  describe('R25: the app before it answers', () => {
+    const expectPage = async (status: number): Promise<void> => {
+      const page = await get(edge.port, '/', { headers: { accept: 'text/html' } })
+      expect(page.status).toBe(status)
+      expect(page.headers['content-type']).toBe('text/html; charset=utf-8')
+      expect(page.text).toContain(page.headers['x-request-id'])
+      const json = await get(edge.port, '/', { headers: { accept: 'application/json' } })
+      expect(json.status).toBe(status)
+      expect(JSON.parse(json.text).error.request_id).toBe(json.headers['x-request-id'])
+    }
+
+    test('hangs: 504', async () => {
+      await rawApp(() => {})
+      await expectPage(504)
+    })
+    test('hangs in the middle of the head: 504', async () => {
+      await rawApp((socket) => socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-')))
+      await expectPage(504)
+    })
+    test('closes: 502', async () => {
+      await rawApp((socket) => socket.on('data', () => socket.end()))
+      await expectPage(502)
+    })
+    test('resets: 502', async () => {
+      await rawApp((socket) => socket.on('data', () => socket.resetAndDestroy()))
+      await expectPage(502)
+    })
+    test('sends garbage: 502', async () => {
+      await rawApp((socket) => socket.on('data', () => socket.write('\x00\x01\x02garbage garbage\r\n\r\n')))
+      await expectPage(502)
+    })
+    test('does not listen: 502 after the connect time', async () => {
+      const app = await startRawApp(() => {})
+      await app.close()
+      await edge.toPort(app.port)
+      await expectPage(502)
+    })
+    test('listens again within the connect time: nobody notices', async () => {
+      const app = await startRawApp(() => {})
+      await app.close()
+      await edge.toPort(app.port)
+      const waiting = get(edge.port, '/', { method: 'POST', body: 'once' })
+      const again = await startApp((asked, answer) => void asked.pipe(answer))
+      closers.push(again.close)
+      // Its own port stays refused, so the name is led to the new one: the waiting request goes there.
+      await edge.toPort(again.port)
+      expect((await waiting.catch((error: Error) => error)) instanceof Error).toBe(false)
+    })
+  })
+
+  describe('R26: the app dies in the middle of a body', () => {
+    const cut = async (answer: string, how: (socket: Socket) => void): Promise<void> => {
+      await rawApp((socket) => socket.on('data', () => socket.write(answer, () => how(socket))))
+      await expect(get(edge.port, '/')).rejects.toMatchObject({ code: 'ECONNRESET' })
+      const { text, closed } = await raw(edge.port, 'GET / HTTP/1.1\r\nHost: app.localhost\r\n\r\n')
+      expect(closed).toBe(true)
+      expect(text.endsWith('0\r\n\r\n')).toBe(false)
+    }
+    test('with a length, reset', () => cut('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n0123456789', (socket) => socket.resetAndDestroy()))
+    test('with a length, closed', () => cut('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n0123456789', (socket) => socket.end()))
+    test('in chunks, closed', () => cut('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\na\r\n0123456789\r\n', (socket) => socket.end()))
+    test('in chunks, closed before the last line', () => cut('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\na\r\n0123456789\r\n0\r\n', (socket) => socket.end()))
+    test('in chunks that are broken', () => cut('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\na\r\n0123456789\r\n', (socket) => setTimeout(() => socket.write('zz\r\n'), 20)))
+    test('without a length, reset', () => cut('HTTP/1.1 200 OK\r\n\r\n0123456789', (socket) => setTimeout(() => socket.resetAndDestroy(), 20)))
+  })
+
+  test('R27: a client that goes away takes its request with it, a thousand times', async () => {
+    const app = await rawApp((socket) => socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n')))
+    for (let round = 0; round < 20; round++) {
+      await Promise.all(Array.from({ length: 50 }, () => raw(edge.port, 'GET / HTTP/1.1\r\nHost: app.localhost\r\n\r\n', { until: /\r\n\r\n/ })))
+    }
+    await until(() => app.sockets.size === 0, 10_000)
+  })
+
+  test('R27: a client that goes away before the answer', async () => {
+    const app = await rawApp((socket) => socket.on('data', () => {}))
+    const socket = connect({ host: '127.0.0.1', port: edge.port })
+    socket.write('GET / HTTP/1.1\r\nHost: app.localhost\r\n\r\n')
+    await until(() => app.sockets.size === 1)
+    socket.resetAndDestroy()
+    await until(() => app.sockets.size === 0, 500)
+  })
+
+  test('R28: an app that closes idle connections at random gives no 502', async () => {
+    await rawApp((socket) =>
+      socket.on('data', () => {
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+        if (Math.random() < 0.5) setTimeout(() => (Math.random() < 0.5 ? socket.end() : socket.resetAndDestroy()), Math.random() * 3)
+      }),
+    )
+    const statuses = new Map<number, number>()
+    for (let round = 0; round < 50; round++) {
+      for (const { status } of await Promise.all(Array.from({ length: 20 }, () => get(edge.port, '/')))) statuses.set(status, (statuses.get(status) ?? 0) + 1)
+    }
+    expect(Object.fromEntries(statuses)).toEqual({ 200: 1000 })
+  })
+
+  test('R28: what must not be sent twice is sent once', async () => {
+    let posts = 0
+    await rawApp((socket) => {
+      let count = 0
+      socket.on('data', (bytes) => {
+        if (bytes.toString().startsWith('POST')) posts++
+        if (++count === 1) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+        else socket.destroy()
+      })
+    })
+    expect((await get(edge.port, '/')).status).toBe(200)
+    expect((await get(edge.port, '/', { method: 'POST' })).status).toBe(502)
+    expect(posts).toBe(1)
+  })
+
+  test('R29: a head that drips is answered 408 and does not hold up anybody', async () => {
+    await rawApp((socket) => socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')))
+    const drips = Array.from({ length: 100 }, () => {
+      const socket = connect({ host: '127.0.0.1', port: edge.port })
+      let text = ''
+      socket.on('data', (bytes) => (text += bytes.toString()))
+      socket.on('error', () => {})
+      socket.write('GET / HTTP/1.1\r\nHost: app.localhost\r\n')
+      const timer = setInterval(() => socket.write('X'), 50)
+      return new Promise<string>((resolve) => socket.on('close', () => (clearInterval(timer), resolve(text))))
+    })
+    const started = performance.now()
+    expect((await get(edge.port, '/')).status).toBe(200)
+    expect(performance.now() - started).toBeLessThan(500)
+    for (const text of await Promise.all(drips)) expect(text).toMatch(/^HTTP\/1\.1 408 /)
+  })
+
+  test('R29: a body that drips is answered 408', async () => {
+    await rawApp((socket) => socket.on('data', () => {}))
+    const socket = connect({ host: '127.0.0.1', port: edge.port })
+    let text = ''
+    socket.on('data', (bytes) => (text += bytes.toString()))
+    socket.on('error', () => {})
+    socket.write('POST / HTTP/1.1\r\nHost: app.localhost\r\nContent-Length: 1000000\r\n\r\n')
+    const timer = setInterval(() => socket.write('x'), 50)
+    await until(() => socket.closed, 8000)
+    clearInterval(timer)
+    expect(text).toMatch(/^HTTP\/1\.1 408 /)
+  })
+
+  test('the log names a failure by its request id and nothing of its content', async () => {
+    const lines: string[] = []
+    const logged = await startEdge({
+      fast_path,
+      log: { info: () => {}, warn: (event, fields) => void lines.push(JSON.stringify({ event, ...fields })), error: () => {} },
+    })
+    const app = await startRawApp((socket) => socket.on('data', () => socket.end()))
+    closers.push(app.close, logged.close)
+    await logged.edge.setRoute('app.localhost', upstreamRoute(app.port))
+    const { headers } = await get(logged.port, '/secret?token=sentinel', { headers: { authorization: 'Bearer sentinel' } })
+    expect(lines.join('\n')).toContain(headers['x-request-id'])
+    expect(lines.join('\n')).not.toContain('sentinel')
+  })
+})

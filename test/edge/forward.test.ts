@@ -1,0 +1,214 @@
+import { request, type Server } from 'node:http'
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { collect, get, paths, raw, startApp, startEdge, until, type Listening, type TestEdge } from '../support/edge.ts'
+
+describe.each(paths)('requests to an app, $name', ({ fast_path }) => {
+  let edge: TestEdge
+  let app: Listening<Server>
+  const seen: { method?: string; url?: string; raw: string[] }[] = []
+  let connections = 0
+
+  beforeAll(async () => {
+    edge = await startEdge({ fast_path })
+    app = await startApp((asked, answer) => {
+      seen.push({ method: asked.method, url: asked.url, raw: asked.rawHeaders })
+      const url = new URL(asked.url ?? '/', 'http://x')
+      if (url.pathname === '/echo') {
+        answer.writeHead(200, { 'content-type': asked.headers['content-type'] ?? 'text/plain' })
+        asked.pipe(answer)
+        return
+      }
+      if (url.pathname === '/size') {
+        const size = Number(url.searchParams.get('n'))
+        answer.setHeader('content-length', size)
+        answer.end(Buffer.alloc(size, 'k'))
+        return
+      }
+      if (url.pathname === '/chunks') {
+        answer.write('one,')
+        answer.write('two,')
+        answer.addTrailers({ 'X-Sum': '42' })
+        answer.end('three')
+        return
+      }
+      if (url.pathname === '/status') {
+        answer.writeHead(Number(url.searchParams.get('n')), { etag: '"x"' })
+        answer.end()
+        return
+      }
+      if (url.pathname === '/hops') {
+        answer.writeHead(200, { connection: 'keep-alive, X-Private', 'x-private': '1', 'keep-alive': 'timeout=5', 'proxy-connection': 'x', 'x-request-id': 'forged', 'x-kept': '1' })
+        answer.end('ok')
+        return
+      }
+      if (url.pathname === '/early') {
+        answer.writeHead(413).end('no')
+        return
+      }
+      asked.resume()
+      asked.on('end', () => {
+        answer.setHeader('content-type', 'application/json')
+        answer.end(JSON.stringify({ headers: asked.rawHeaders, trailers: asked.rawTrailers }))
+      })
+    })
+    app.server.on('connection', () => connections++)
+    await edge.toPort(app.port)
+  })
+  afterAll(async () => {
+    await edge.close()
+    await app.close()
+  })
+
+  const sentHeaders = (text: string): Map<string, string[]> => {
+    const list = (JSON.parse(text) as { headers: string[] }).headers
+    const map = new Map<string, string[]>()
+    for (let i = 0; i < list.length; i += 2) map.set(list[i]?.toLowerCase() ?? '', [...(map.get(list[i]?.toLowerCase() ?? '') ?? []), list[i + 1] ?? ''])
+    return map
+  }
+
+  test.each(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('%s arrives as sent', async (method) => {
+    const answer = await get(edge.port, '/a%20b/?q=1&r=%2F', { method, ...(/^P/.test(method) ? { body: 'abc' } : {}) })
+    expect(answer.status).toBe(200)
+    expect(seen.at(-1)).toMatchObject({ method, url: '/a%20b/?q=1&r=%2F' })
+    expect(answer.text === '').toBe(method === 'HEAD')
+  })
+
+  test('the app learns who asked, by which name, and under which id', async () => {
+    const answer = await get(edge.port, '/', { host: 'app.localhost:4680' })
+    const headers = sentHeaders(answer.text)
+    expect(headers.get('host')).toEqual(['app.localhost:4680'])
+    expect(headers.get('x-forwarded-for')).toEqual(['127.0.0.1'])
+    expect(headers.get('x-forwarded-proto')).toEqual(['http'])
+    expect(headers.get('x-forwarded-host')).toEqual(['app.localhost:4680'])
+    expect(headers.get('x-forwarded-port')).toEqual(['4680'])
+    expect(headers.get('forwarded')).toEqual(['for=127.0.0.1;host="app.localhost:4680";proto=http'])
+    expect(headers.get('x-request-id')).toEqual([answer.headers['x-request-id']])
+    expect(answer.headers['x-request-id']).toMatch(/^req_[0-9a-hjkmnp-tv-z]{26}$/)
+  })
+
+  test('what a client claims about itself goes no further', async () => {
+    const forged = ['X-Forwarded-For', 'X-Forwarded-Host', 'x-forwarded-proto', 'X-FORWARDED-PORT', 'X-Forwarded-Prefix', 'X_Forwarded_For', 'X.Forwarded.For', 'Forwarded', 'X-Real-IP', 'X-Request-Id', 'Proxy-Authorization', 'Transfer_Encoding', 'X-Original-URL']
+    const lines = forged.map((name) => `${name}: evil\r\n`).join('')
+    const { text } = await raw(edge.port, `GET / HTTP/1.1\r\nHost: app.localhost\r\n${lines}X-Fine: yes\r\nConnection: close\r\n\r\n`)
+    expect(text).toContain('X-Fine')
+    expect(text).not.toContain('evil')
+  })
+
+  test('headers that Connection names end here, our own stay', async () => {
+    const { text } = await raw(edge.port, 'GET / HTTP/1.1\r\nHost: app.localhost\r\nX-Hop: 1\r\nConnection: close, X-Hop, X-Forwarded-For, Host\r\nTE: trailers\r\n\r\n')
+    const headers = sentHeaders(text.slice(text.indexOf('{')))
+    expect(headers.has('x-hop')).toBe(false)
+    expect(headers.has('te')).toBe(false)
+    expect(headers.get('host')).toEqual(['app.localhost'])
+    expect(headers.get('x-forwarded-for')).toEqual(['127.0.0.1'])
+  })
+
+  test('headers of one hop in the answer end here', async () => {
+    const { headers } = await get(edge.port, '/hops')
+    expect(headers['x-private']).toBeUndefined()
+    expect(headers['proxy-connection']).toBeUndefined()
+    expect(headers['x-request-id']).toMatch(/^req_/)
+    expect(headers['x-kept']).toBe('1')
+  })
+
+  test.each([0, 1, 1000, 16_384, 100_000, 3_000_000])('a body of %i bytes comes whole', async (size) => {
+    const { body, headers } = await get(edge.port, `/size?n=${size}`)
+    expect(headers['content-length']).toBe(String(size))
+    expect(body.equals(Buffer.alloc(size, 'k'))).toBe(true)
+  })
+
+  test.each([1, 5000, 300_000])('a body of %i bytes goes whole, with a length and in chunks', async (size) => {
+    const body = Buffer.alloc(size, 'abcdefghijk')
+    expect((await get(edge.port, '/echo', { method: 'POST', body, headers: { 'content-length': String(size) } })).body.equals(body)).toBe(true)
+    expect((await get(edge.port, '/echo', { method: 'POST', body, headers: { 'transfer-encoding': 'chunked' } })).body.equals(body)).toBe(true)
+  })
+
+  test('a chunked answer keeps its trailers', async () => {
+    const answer = await get(edge.port, '/chunks')
+    expect(answer.text).toBe('one,two,three')
+    expect(answer.trailers['x-sum']).toBe('42')
+  })
+
+  test('trailers of a request arrive', async () => {
+    const { text } = await raw(edge.port, 'POST /t HTTP/1.1\r\nHost: app.localhost\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nX-Sum: 7\r\nX-Forwarded-For: 9\r\n\r\n')
+    expect(text).toContain('"trailers":["X-Sum","7"]')
+  })
+
+  test.each([204, 304])('%i has no body and the connection goes on', async (status) => {
+    const { text } = await raw(edge.port, `GET /status?n=${status} HTTP/1.1\r\nHost: app.localhost\r\n\r\nGET /size?n=2 HTTP/1.1\r\nHost: app.localhost\r\nConnection: close\r\n\r\n`)
+    expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+    expect(text).toMatch(/\r\n\r\nHTTP\/1\.1 200 OK\r\n[^]*\r\n\r\nkk$/)
+  })
+
+  test('HEAD tells the length and sends nothing', async () => {
+    const { text } = await raw(edge.port, 'HEAD /size?n=9 HTTP/1.1\r\nHost: app.localhost\r\n\r\nHEAD /size?n=8 HTTP/1.1\r\nHost: app.localhost\r\nConnection: close\r\n\r\n')
+    expect(text).toMatch(/content-length: 9[^]*\r\n\r\nHTTP\/1\.1 200[^]*content-length: 8[^]*\r\n\r\n$/i)
+  })
+
+  test('pipelined requests are answered in order', async () => {
+    const count = 50
+    let bytes = ''
+    for (let i = 1; i <= count; i++) bytes += `GET /size?n=${i} HTTP/1.1\r\nHost: app.localhost\r\n${i === count ? 'Connection: close\r\n' : ''}\r\n`
+    const { text } = await raw(edge.port, bytes)
+    expect([...text.matchAll(/content-length: (\d+)/gi)].map((match) => Number(match[1]))).toEqual(Array.from({ length: count }, (_, i) => i + 1))
+  })
+
+  test('a request that comes byte by byte is the same request', async () => {
+    const socket = connect({ host: '127.0.0.1', port: edge.port, noDelay: true })
+    let text = ''
+    socket.on('data', (part) => (text += part.toString()))
+    for (const byte of 'POST /echo HTTP/1.1\r\nHost: app.localhost\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello') {
+      socket.write(byte)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    await until(() => socket.destroyed)
+    expect(text).toMatch(/^HTTP\/1\.1 200/)
+    expect(text.replaceAll(/\r\n\d+\r\n/g, '')).toContain('hello')
+  })
+
+  test('connections to the app are used again', async () => {
+    const before = connections
+    for (let i = 0; i < 20; i++) await get(edge.port, '/size?n=10')
+    expect(connections - before).toBeLessThanOrEqual(1)
+  })
+
+  test('Expect: 100-continue waits for the app', async () => {
+    const asked = request({ host: '127.0.0.1', port: edge.port, path: '/echo', method: 'POST', agent: false, headers: { host: 'app.localhost', expect: '100-continue', 'content-length': '4' } })
+    let continued = 0
+    asked.on('continue', () => {
+      continued++
+      asked.end('late')
+    })
+    asked.flushHeaders()
+    const answer = await new Promise<Awaited<ReturnType<typeof get>>>((resolve, reject) => asked.on('response', (got) => void collect(got).then(resolve, reject)).on('error', reject))
+    expect(continued).toBe(1)
+    expect(answer.text).toBe('late')
+  })
+
+  test('an answer that comes before the body is read arrives', async () => {
+    const answer = await get(edge.port, '/early', { method: 'POST', body: Buffer.alloc(5_000_000) }).catch((error: NodeJS.ErrnoException) => error)
+    // The client may see its own write fail once we hang up, but never a wrong answer.
+    expect(answer instanceof Error ? answer.code : answer.status).toSatisfy((got: unknown) => got === 413 || got === 'EPIPE' || got === 'ECONNRESET')
+    expect((await get(edge.port, '/size?n=3')).text).toBe('kkk')
+  })
+
+  test('a client that closes its half still gets its answer', async () => {
+    const socket = connect({ host: '127.0.0.1', port: edge.port, allowHalfOpen: true })
+    let text = ''
+    socket.on('data', (part) => (text += part.toString()))
+    socket.end('GET /size?n=7 HTTP/1.1\r\nHost: app.localhost\r\n\r\n')
+    await until(() => socket.readableEnded)
+    expect(text).toMatch(/\r\n\r\nkkkkkkk$/)
+  })
+
+  test('HTTP/1.0 is answered and closed', async () => {
+    const { text, closed } = await raw(edge.port, 'GET /size?n=4 HTTP/1.0\r\nHost: app.localhost\r\n\r\n')
+    expect(closed).toBe(true)
+    expect(text).toMatch(/^HTTP\/1\.1 200[^]*\r\n\r\nkkkk$/)
+  })
+
+  test.each(['APP.localhost', 'app.localhost.', 'app.localhost:81', 'App.Localhost.:4680'])('Host %s is the same name', async (host) => {
+    expect((await get(edge.port, '/size?n=1', { host })).status).toBe(200)
+  })
+})
