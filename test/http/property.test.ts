@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { errorStatus } from '../../server/contract/errors.ts'
 import { allOperations } from '../../server/contract/index.ts'

@@ -48,7 +48,7 @@ function isWhole(text: string): boolean {
   const end = text.indexOf('\r\n\r\n')
   if (end === -1) return false
   const head = text.slice(0, end)
-  if (/^HTTP\/1\.1 100/.test(head) || /\r\nconnection: close/i.test(head)) return false
+  if (head.startsWith('HTTP/1.1 100') || /\r\nconnection: close/i.test(head)) return false
   const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1]
   return length !== undefined && text.length >= end + 4 + Number(length)
 }

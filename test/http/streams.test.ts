@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { limits } from '../../server/contract/limits.ts'
+import type { StreamEvent } from '../../server/contract/operation.ts'
 import { frame } from '../../server/http/sse.ts'
 import { bearer, cookieName, sampleProject, startDouble } from './double.ts'
 import type { Double } from './double.ts'
@@ -25,6 +26,12 @@ async function until(condition: () => boolean): Promise<void> {
   }
 }
 
+/** A source without events, which ends when it is told to. */
+async function* silence(signal: AbortSignal): AsyncGenerator<StreamEvent> {
+  await new Promise((resolve) => signal.addEventListener('abort', resolve))
+  yield* []
+}
+
 /** Reads a stream as a browser would: fields by the rules of Server-Sent Events. */
 function parseEvents(text: string) {
   return text
@@ -40,9 +47,7 @@ function parseEvents(text: string) {
 
 describe('an event stream', () => {
   it('sends its headers before there is an event', async () => {
-    double.stream = async function* ({ signal }) {
-      await new Promise((resolve) => signal.addEventListener('abort', resolve))
-    }
+    double.stream = ({ signal }) => silence(signal)
     const answer = await double.fetch(path, { headers: owner })
     expect(answer.status).toBe(200)
     expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -174,9 +179,7 @@ describe('the end of a stream', () => {
   })
 
   it('comes within 5 s when the token or session behind it is revoked, and for those alone', async () => {
-    double.stream = async function* ({ signal }) {
-      await new Promise((resolve) => signal.addEventListener('abort', resolve))
-    }
+    double.stream = ({ signal }) => silence(signal)
     double.projects.set('def', { ...sampleProject('def'), account_id: double.stranger.caller.account_id })
     const byToken = double.fetch('/v1/projects/def/runtime-logs', { headers: bearer(double.stranger.token) }).then((answer) => answer.text())
     const bySession = double
