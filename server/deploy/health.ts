@@ -35,7 +35,9 @@ export async function untilHealthy(check: HealthCheck): Promise<void> {
   for (;;) {
     check.signal.throwIfAborted()
     if (exit) throw endedEarly(exit)
-    const status = await ask(instance, Math.max(1_000, Math.min(10_000, timeout)), check.signal)
+    // A container that just ended takes connections into nothing: its end is quicker news than a timeout.
+    const status = await Promise.race([ask(instance, Math.min(10_000, timeout), check.signal), check.ended.then(() => undefined)])
+    if (exit) continue
     if (status !== undefined && status < 500) return
     if (status !== undefined) lastStatus = status
     const spent = performance.now() - begun

@@ -1,9 +1,9 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Deployment } from '../../server/contract/deployments.ts'
-import { startTestPlatform, until, type TestPlatform } from '../support/platform.ts'
+import { dockerLeftovers, startTestPlatform, until, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, tinyServer, type Repository } from '../support/repository.ts'
 import { processesWith } from '../support/processes.ts'
 
@@ -143,8 +143,7 @@ export function deploymentStories(runtime: 'process' | 'docker'): void {
       const canceled = await home.deployment('slow', id)
       expect(canceled).toMatchObject({ status: 'canceled', error: null })
       expect(processesWith(mark)).toEqual([])
-      expect(existsSync(join(home.data_dir, 'work', id))).toBe(false)
-      expect(existsSync(join(home.data_dir, 'bundles', id))).toBe(false)
+      expect(await leftovers(home, id)).toEqual([])
       expect(await home.api('POST', `/v1/projects/slow/deployments/${id}/cancel`)).toMatchObject({ status: 409, body: { error: 'deployment_terminal' } })
       expect((await home.project('slow')).status).toBe('created')
     })
@@ -229,9 +228,15 @@ export function deploymentStories(runtime: 'process' | 'docker'): void {
       expect((await home.edge('leaving.localhost')).status).toBe(404)
       expect((await home.api('DELETE', '/v1/projects/leaving')).status).toBe(404)
       expect((await home.api('POST', '/v1/projects', { name: 'leaving', slug: 'leaving' })).status).toBe(201)
-      await until(() => (readdirSync(join(home.data_dir, 'bundles')).includes(id) ? undefined : true), { what: 'the bundle to go' })
+      await until(async () => ((await leftovers(home, id)).length === 0 ? true : undefined), { what: 'the last of it to go' })
     })
   })
+}
+
+/** What a deployment has left on this machine: folders of the data folder, containers and images of the engine. */
+async function leftovers(home: TestPlatform, deploymentId: string): Promise<string[]> {
+  const folders = ['bundles', 'work', 'sources'].map((name) => join(home.data_dir, name, deploymentId)).filter((path) => existsSync(path))
+  return [...folders, ...(home.runtime === 'docker' ? await dockerLeftovers(deploymentId) : [])]
 }
 
 /** The text of a stream until it holds something, or until time is up. */

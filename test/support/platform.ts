@@ -13,6 +13,7 @@ import { dockerSocket } from './requirements.ts'
 
 /** A whole platform on a folder of its own, in this process, and short ways to talk to it. */
 export interface TestPlatform extends Client {
+  runtime: 'process' | 'docker'
   platform: Platform
   data_dir: string
   /** Lines of the platform's own log. */
@@ -43,6 +44,7 @@ export async function startTestPlatform(options: { runtime: 'process' | 'docker'
   const client = createClient(platform.instance)
   return {
     ...client,
+    runtime: options.runtime,
     platform,
     data_dir,
     log,
@@ -138,9 +140,25 @@ export function askEdge(edgeUrl: string, host: string, path = '/'): Promise<{ st
 async function removeDocker(data_dir: string, log: string[]): Promise<void> {
   const docker = new Docker({ socketPath: dockerSocket })
   const filters = { label: [`homeport.instance=${instanceIdOf(data_dir, log)}`] }
-  for (const { Id } of await docker.listContainers({ all: true, filters })) await docker.getContainer(Id).remove({ force: true, v: true })
-  for (const { Id } of await docker.listImages({ filters })) await docker.getImage(Id).remove({ force: true })
-  for (const { Id } of await docker.listNetworks({ filters })) await docker.getNetwork(Id).remove()
+  for (const { Id } of await docker.listContainers({ all: true, filters })) await docker.getContainer(Id).remove({ force: true, v: true }).catch(goneAlready)
+  await until(async () => ((await docker.listContainers({ all: true, filters })).length === 0 ? true : undefined), { what: 'containers to go' })
+  for (const { Id } of await docker.listImages({ filters })) await docker.getImage(Id).remove({ force: true }).catch(goneAlready)
+  for (const { Id } of await docker.listNetworks({ filters })) await docker.getNetwork(Id).remove().catch(goneAlready)
+}
+
+/** 404, or 409 while the engine itself is at it. */
+function goneAlready(error: unknown): void {
+  const status = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined
+  if (status !== 404 && status !== 409) throw error
+}
+
+/** Containers and images that bear a deployment's label. */
+export async function dockerLeftovers(deploymentId: string): Promise<string[]> {
+  const docker = new Docker({ socketPath: dockerSocket })
+  const filters = { label: [`homeport.deployment=${deploymentId}`] }
+  const containers = await docker.listContainers({ all: true, filters })
+  const images = await docker.listImages({ all: true, filters })
+  return [...containers.map((one) => `container ${one.Id}`), ...images.map((one) => `image ${one.Id}`)]
 }
 
 /** Said once in the platform's log at its start. */
