@@ -14,11 +14,9 @@ import { secretFiles } from './docker-steps.ts'
 import { inside } from './files.ts'
 import { BuildFailure, type Artifact, type BuildRequest } from './runtime.ts'
 
-const maxProcesses = 512
-
 /**
- * Builds a user's own Dockerfile by the engine's builder. Its classic builder holds the limits of memory, processor and
- * processes; BuildKit, which newer engines use for everything, and which alone can show the host's certificates to a step
+ * Builds a user's own Dockerfile by the engine's builder. Its classic builder holds the limits of memory and
+ * processor; BuildKit, which newer engines use for everything, and which alone can show the host's certificates to a step
  * without leaving them in a layer, holds those of the whole engine only. Variables are for run time: a Dockerfile that
  * needs one while it builds would keep it in its layers.
  */
@@ -38,8 +36,7 @@ export async function buildDockerfile(engine: Engine, request: BuildRequest, pla
     signal.throwIfAborted()
     const context = await contextOf(request, plan, prepareDockerfile(text, mounts))
     const bytes = request.memory_mb * 1024 * 1024
-    const ulimits = JSON.stringify([{ Name: 'nofile', Soft: 65_536, Hard: 65_536 }])
-    const limits = { memory: bytes, memswap: bytes, cpuperiod: 100_000, cpuquota: Math.round(request.cpus * 100_000), ulimits, pidslimit: maxProcesses }
+    const limits = { memory: bytes, memswap: bytes, cpuperiod: 100_000, cpuquota: Math.round(request.cpus * 100_000) }
     const settings = {
       t: name,
       dockerfile: context.dockerfile,

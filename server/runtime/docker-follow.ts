@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isConnectionError, readable, removeContainer, statusOf, type Engine } from './docker-engine.ts'
 import { createFrameScanner, createOutput } from './docker-frames.ts'
+import { exitOf } from './exits.ts'
 import { createLineSplitter } from './lines.ts'
 import type { Exit, InstanceObserver } from './runtime.ts'
 
@@ -66,7 +67,7 @@ export async function followContainer(engine: Engine, id: string, since_ms: numb
         const { docker } = await engine.connection()
         await docker.getContainer(id).wait({ abortSignal: closing.signal })
         const { State } = await docker.getContainer(id).inspect()
-        if (!State.Running) return { code: State.ExitCode, signal: null, out_of_memory: State.OOMKilled }
+        if (!State.Running) return exitOf(State.ExitCode, null, State.OOMKilled)
       } catch (error) {
         // Removed behind our back: that is an end too.
         if (statusOf(error) === 404) return { code: null, signal: 'SIGKILL', out_of_memory: false }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type Docker from 'dockerode'
 import { followContainer, type Follower } from './docker-follow.ts'
 import { removeContainer, statusOf, type Engine } from './docker-engine.ts'
+import { exitOf } from './exits.ts'
 import { parseListening, readNetwork } from './process-ports.ts'
 import { StartFailure, type FoundInstance, type Instance, type InstanceObserver, type StartRequest } from './runtime.ts'
 
@@ -119,7 +120,7 @@ export function createInstances(engine: Engine): Instances {
             project_id: container.Labels['homeport.project'] ?? '',
             deployment_id: container.Labels['homeport.deployment'] ?? '',
             running,
-            exit: running ? null : { code: state?.ExitCode ?? null, signal: null, out_of_memory: state?.OOMKilled ?? false },
+            exit: running ? null : exitOf(state?.ExitCode ?? null, null, state?.OOMKilled ?? false),
             adoptable: true,
             last_line_at: null,
           }

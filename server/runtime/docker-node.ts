@@ -79,15 +79,11 @@ async function installed(engine: Engine, docker: Docker, request: BuildRequest, 
       return { image: name, shared: true }
     }
     if (installing.has(name)) continue
-    const job = install(engine, docker, request, plan, command, base, name)
+    const job = install(engine, docker, request, plan, command, base, name).finally(() => installing.delete(name))
     installing.set(name, job)
-    try {
-      await job
-      await dropOldDependencies(engine, docker, request.project_id, name)
-      return { image: name, shared: true }
-    } finally {
-      installing.delete(name)
-    }
+    await job
+    await dropOldDependencies(engine, docker, request.project_id, name)
+    return { image: name, shared: true }
   }
 }
 

@@ -58,7 +58,7 @@ function createSteps(log: BuildLog) {
   const splitters = new Map<string, LineSplitter>()
   const say = (digest: string, name: string, cached: boolean) => {
     const key = `${digest}${cached}`
-    if (seen.has(key) || name.startsWith('[internal]')) return
+    if (seen.has(key) || /^\[internal\]|^copy \/context|homeport-\S+host-files/.test(name)) return
     seen.add(key)
     log.line('build', 'stdout', cached ? `CACHED ${name}` : name)
   }

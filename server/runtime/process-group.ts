@@ -2,7 +2,6 @@ import { execFile, spawn } from 'node:child_process'
 import { platform } from 'node:os'
 import { createLineSplitter } from './lines.ts'
 import { familyOf, memoryOf, readProcessTable } from './process-table.ts'
-import type { Exit } from './runtime.ts'
 
 export interface GroupRequest {
   file: string
@@ -27,7 +26,10 @@ export interface ProcessGroup {
   members(): Promise<number[]>
 }
 
-export interface GroupExit extends Exit {
+export interface GroupExit {
+  code: number | null
+  signal: NodeJS.Signals | null
+  out_of_memory: boolean
   too_many_processes: boolean
 }
 

@@ -3,6 +3,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { platform } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { exitOf } from './exits.ts'
 import { isFolder, pathPart } from './files.ts'
 import { buildInPlace, heapOption, without } from './process-build.ts'
 import { createBuildCache } from './process-cache.ts'
@@ -97,7 +98,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       ports.giveBack(port)
       await recorded
       await records.remove(id).catch(() => {})
-      request.onExit({ code, signal, out_of_memory })
+      request.onExit(exitOf(code, signal, out_of_memory))
     })
     await recorded
     return {

@@ -1,0 +1,20 @@
+import { join } from 'node:path'
+import { describe } from 'vitest'
+import { createRuntimes } from '../../server/runtime/index.ts'
+import { entriesOf, filesWith } from '../support/runtime.ts'
+import { runtimeSuite } from './suite.ts'
+
+describe('process runtime', { timeout: 60_000 }, () => {
+  runtimeSuite({
+    create: (options) => createRuntimes(options).process,
+    async leftovers(options, id) {
+      const folders = ['bundles', 'work', 'cache/dependencies', 'cache/frameworks']
+      const found = await Promise.all(folders.map(async (folder) => (await entriesOf(join(options.data_dir, folder))).filter((name) => name.startsWith(id))))
+      return found.flat()
+    },
+    search: (artifact, text) => (artifact.kind === 'image' ? Promise.resolve([]) : filesWith(text, artifact.directory)),
+    async cleanUp(_options, runtime) {
+      for (const found of await runtime.list()) await runtime.stop(found.id, 0)
+    },
+  })
+})

@@ -1,0 +1,282 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newId } from '../../server/lib/id.ts'
+import { BuildFailure, StartFailure, type Artifact, type Runtime, type RuntimeOptions } from '../../server/runtime/runtime.ts'
+import { answerOf, buildApp, eventually, recordLog, runtimeOptions, serverPlan, startApp, staticPlan } from '../support/runtime.ts'
+
+export interface Driver {
+  create(options: RuntimeOptions): Runtime
+  /** What a deployment left on this machine: folders, processes, containers, images. */
+  leftovers(options: RuntimeOptions, deploymentId: string): Promise<string[]>
+  /** Places of an artifact that hold a text. */
+  search(artifact: Artifact, text: string): Promise<string[]>
+  cleanUp(options: RuntimeOptions, runtime: Runtime): Promise<void>
+}
+
+const hello = `
+const http = require('node:http')
+http.createServer((request, response) => response.end('hello ' + (process.env.WHO ?? 'you'))).listen(process.env.PORT, process.env.HOST, () => console.log('listening'))
+process.on('SIGTERM', () => { console.log('leaving'); process.exit(3) })
+`
+const manifest = (more: object = {}) => JSON.stringify({ name: 'app', version: '1.0.0', ...more })
+
+/** What every driver must do. */
+export function runtimeSuite(driver: Driver): void {
+  let options: Awaited<ReturnType<typeof runtimeOptions>>
+  let runtime: Runtime
+  beforeAll(async () => {
+    options = await runtimeOptions()
+    runtime = driver.create(options)
+  })
+  afterAll(async () => {
+    await driver.cleanUp(options, runtime)
+    await runtime.close()
+    await options.remove()
+  })
+  const build = (more: Parameters<typeof buildApp>[2]) => buildApp(runtime, options, more)
+  const app = (script: string) => build({ files: { 'server.js': script, 'package.json': manifest() }, plan: serverPlan() })
+  const failureOf = async (job: Promise<unknown>): Promise<BuildFailure> => {
+    const error = await job.then(() => new Error('It did not fail.'), (reason: unknown) => reason)
+    if (!(error instanceof BuildFailure)) throw error
+    return error
+  }
+
+  test('it can work now', async () => {
+    expect(await runtime.probe()).toMatchObject({ available: true, reason: expect.stringMatching(/.+\.$/) })
+  })
+
+  test('a server without dependencies: built, started, answering, stopped by SIGTERM, gone', async () => {
+    const built = await app(hello)
+    expect(built.log.steps).toEqual(['skip install', 'skip build'])
+    expect(built.artifact).toMatchObject({ bytes: expect.any(Number) })
+    const { instance, lines, exit } = await startApp(runtime, built, { variables: { WHO: 'world' } })
+    expect(await answerOf(instance)).toBe('hello world')
+    expect(lines).toEqual(['listening'])
+    expect(await instance.listeningPorts()).toContainEqual({ port: instance.port, loopback_only: false })
+    expect(await runtime.list()).toMatchObject([{ id: instance.id, project_id: built.project_id, deployment_id: built.deployment_id, running: true }])
+
+    await runtime.stop(instance.id, 5_000)
+    expect(await exit).toEqual({ code: 3, signal: null, out_of_memory: false })
+    expect(lines).toEqual(['listening', 'leaving'])
+    expect(await runtime.list()).toEqual([])
+    await runtime.stop(instance.id, 5_000)
+    await runtime.discard(built.deployment_id, built.artifact)
+    await runtime.discard(built.deployment_id, built.artifact)
+    expect(await driver.leftovers(options, built.deployment_id)).toEqual([])
+  })
+
+  test('dependencies are installed once for a key, however many builds ask for them at once', async () => {
+    const project_id = newId('prj')
+    const files = {
+      'package.json': manifest({ dependencies: { ms: '2.1.3' } }),
+      'server.js': `console.log(require('ms')('2 days'))`,
+      'built.txt': 'no',
+    }
+    const plan = serverPlan({ install_command: 'npm install && node -e "console.log(\'really installed\')"', build_command: 'node -p "require(\'ms\')(\'1s\')" > built.txt', install_key: 'with-ms' })
+    const builds = await Promise.all([1, 2, 3, 4].map(() => build({ files, plan, project_id })))
+    const installs = builds.filter((built) => built.log.lines.includes('really installed'))
+    expect(installs.length).toBeGreaterThan(0)
+    for (const built of builds) {
+      expect(built.log.steps).toEqual(['install', 'build'])
+      const { lines, exit } = await startApp(runtime, built)
+      expect(await exit).toEqual({ code: 0, signal: null, out_of_memory: false })
+      expect(lines).toEqual(['172800000'])
+    }
+    const again = await build({ files, plan, project_id })
+    expect(again.log.lines).not.toContain('really installed')
+    expect(again.log.lines.join('\n')).toMatch(/from the cache/)
+    for (const built of [...builds, again]) await runtime.discard(built.deployment_id, built.artifact)
+  })
+
+  test('a static site: only its output is left, to be served from a folder', async () => {
+    const { artifact, deployment_id } = await build({
+      files: { 'make.js': `const fs = require('fs'); fs.mkdirSync('dist/deep', {recursive: true}); fs.writeFileSync('dist/index.html', '<h1>made</h1>'); fs.writeFileSync('dist/deep/a b.txt', 'é'); fs.symlinkSync('/etc/passwd', 'dist/out')` },
+      plan: staticPlan({ build_command: 'node make.js', output_directory: 'dist', spa_fallback: true }),
+    })
+    expect(artifact).toMatchObject({ kind: 'static', spa_fallback: true, bytes: 15 })
+    if (artifact.kind !== 'static') return
+    expect(await readFile(join(artifact.directory, 'index.html'), 'utf8')).toBe('<h1>made</h1>')
+    expect(await readFile(join(artifact.directory, 'deep/a b.txt'), 'utf8')).toBe('é')
+    await expect(readFile(join(artifact.directory, 'out'))).rejects.toThrow(/ENOENT/)
+    await expect(readFile(join(artifact.directory, 'make.js'))).rejects.toThrow(/ENOENT/)
+    await runtime.discard(deployment_id, artifact)
+    expect(await driver.leftovers(options, deployment_id)).toEqual([])
+  })
+
+  describe('a build that fails says why and leaves nothing', () => {
+    const cases = [
+      { name: 'install', plan: { install_command: 'echo installing; exit 4' }, code: 'install_failed', words: /exit code 4/ },
+      { name: 'build', plan: { build_command: 'echo building; exit 5' }, code: 'build_failed', words: /exit code 5/ },
+      { name: 'unknown program', plan: { build_command: 'no-such-program' }, code: 'build_failed', words: /exit code 127/ },
+      { name: 'memory of the build', plan: { build_command: `node -e "const all = []; for (;;) all.push(Buffer.alloc(4e6, 1))"` }, code: 'out_of_memory', words: /256 MB/ },
+    ] as const
+    test.each(cases)('$name', async ({ plan, code, words }) => {
+      const deployment_id = newId('dpl')
+      const log = recordLog()
+      const failure = await failureOf(build({ deployment_id, log, memory_mb: 256, files: { 'package.json': manifest() }, plan: serverPlan(plan) }))
+      expect(failure.code).toBe(code)
+      expect(failure.message).toMatch(words)
+      expect(failure.hint).toMatch(/\w+.*[.?]$/)
+      expect(await driver.leftovers(options, deployment_id)).toEqual([])
+    })
+
+    test('a static build without its output', async () => {
+      const deployment_id = newId('dpl')
+      const failure = await failureOf(build({ deployment_id, files: { a: 'b' }, plan: staticPlan({ build_command: 'true', output_directory: 'dist' }) }))
+      expect(failure).toMatchObject({ code: 'build_failed', message: expect.stringContaining('dist') })
+      expect(await driver.leftovers(options, deployment_id)).toEqual([])
+    })
+  })
+
+  test.each([
+    ['install', { install_command: 'echo now; sleep 600' }],
+    ['build', { build_command: 'echo now; sleep 600 & sleep 600' }],
+  ])('an aborted %s ends within 2 s and leaves nothing', async (_name, plan) => {
+    const abort = new AbortController()
+    const begun = Promise.withResolvers<void>()
+    const deployment_id = newId('dpl')
+    const log = recordLog((line) => line === 'now' && begun.resolve())
+    const job = build({ deployment_id, log, signal: abort.signal, files: { 'package.json': manifest() }, plan: serverPlan(plan) })
+    await Promise.race([begun.promise, job])
+    const from = performance.now()
+    abort.abort()
+    await expect(job).rejects.toMatchObject({ name: 'AbortError' })
+    expect(performance.now() - from).toBeLessThan(2_000)
+    expect(await driver.leftovers(options, deployment_id)).toEqual([])
+  })
+
+  test('variables reach install, build and app, and neither the log nor what is stored', async () => {
+    const secret = `HPSENT_${newId('evt').slice(4)}`
+    const check = `node -e "if (process.env.API_KEY !== process.env.COPY || !process.env.COPY.startsWith('HPSENT_')) process.exit(9)"`
+    const built = await build({
+      variables: { API_KEY: secret, COPY: secret, ODD: `it's "odd" $HOME \`x\`\nsecond line` },
+      files: { 'package.json': manifest(), 'server.js': `console.log(process.env.API_KEY); console.log(process.env.NODE_ENV)` },
+      plan: serverPlan({ install_command: check, build_command: `${check} && node -e "if (process.env.ODD.length !== 32) process.exit(8)"`, variables: { NODE_ENV: 'production' } }),
+    })
+    expect(built.log.lines.join('\n')).not.toContain(secret)
+    expect(await driver.search(built.artifact, secret)).toEqual([])
+    const { lines, exit } = await startApp(runtime, built, { variables: { API_KEY: 'at run time' } })
+    await exit
+    expect(lines).toEqual(['at run time', 'production'])
+    await runtime.discard(built.deployment_id, built.artifact)
+  })
+
+  test('100 000 lines and an exit: all come, in order, and memory stays flat', async () => {
+    const built = await app(`let n = 0; const more = () => { while (n < 100000) { if (!process.stdout.write('line ' + n++ + ' of a log that is long enough to be one\\n')) return process.stdout.once('drain', more) } }; more()`)
+    let next = 0
+    let wrong = 0
+    const before = process.memoryUsage().rss
+    let most = before
+    const { exit } = await startApp(runtime, built, {
+      onLine(line) {
+        if (!line.startsWith(`line ${next++} `)) wrong++
+        if (next % 10_000 === 0) most = Math.max(most, process.memoryUsage().rss)
+      },
+    })
+    expect(await exit).toMatchObject({ code: 0 })
+    expect({ next, wrong }).toEqual({ next: 100_000, wrong: 0 })
+    expect(most - before).toBeLessThan(80 * 1024 * 1024)
+    await runtime.discard(built.deployment_id, built.artifact)
+  }, 60_000)
+
+  test('lines keep carriage returns, colours and broken characters; the last one needs no end; stderr is told apart', async () => {
+    const built = await app(`process.stdout.write('10%\\r20%\\r\\n\\u001b[31mred\\u001b[0m\\nüñ'); process.stderr.write('bad\\n'); setTimeout(() => process.stdout.write('içode'), 50)`)
+    const out: string[] = []
+    const err: string[] = []
+    const { exit } = await startApp(runtime, built, { onLine: (line, stream) => (stream === 'stdout' ? out : err).push(line) })
+    await exit
+    expect(out).toEqual(['10%\r20%\r', '\u001b[31mred\u001b[0m', 'üñiçode'])
+    expect(err).toEqual(['bad'])
+    await runtime.discard(built.deployment_id, built.artifact)
+  })
+
+  test('a crash tells its exit code', async () => {
+    const built = await app(`console.error('broken'); process.exit(7)`)
+    const { exit, lines } = await startApp(runtime, built)
+    expect(await exit).toEqual({ code: 7, signal: null, out_of_memory: false })
+    expect(lines).toEqual(['broken'])
+    await runtime.discard(built.deployment_id, built.artifact)
+  })
+
+  test('a small app lives in 64 MB; one that takes more is killed, and it is said why', async () => {
+    const modest = await app(hello)
+    const small = await startApp(runtime, modest, { memory_mb: 64 })
+    expect(await answerOf(small.instance)).toBe('hello you')
+    await runtime.stop(small.instance.id, 5_000)
+    await small.exit
+
+    const greedy = await app(`const all = []; setInterval(() => all.push(Buffer.alloc(8e6, 1)), 20)`)
+    const large = await startApp(runtime, greedy, { memory_mb: 64 })
+    expect(await large.exit).toMatchObject({ out_of_memory: true })
+
+    const heap = await app(`const all = []; for (;;) all.push({ a: [1, 2, 3], b: 'x'.repeat(10) + all.length })`)
+    const third = await startApp(runtime, heap, { memory_mb: 64 })
+    expect(await third.exit).toMatchObject({ out_of_memory: true })
+    for (const built of [modest, greedy, heap]) await runtime.discard(built.deployment_id, built.artifact)
+  }, 60_000)
+
+  test('an app that ignores SIGTERM is killed after the time of grace', async () => {
+    const built = await app(`process.on('SIGTERM', () => console.log('no')); setInterval(() => {}, 1000); console.log('up')`)
+    const { instance, exit, lines } = await startApp(runtime, built)
+    await eventually(() => expect(lines).toContain('up'))
+    await runtime.stop(instance.id, 1_000)
+    expect(await exit).toMatchObject({ code: 137, signal: 'SIGKILL' })
+    expect(lines).toContain('no')
+    await runtime.discard(built.deployment_id, built.artifact)
+  })
+
+  test('two versions of one project run side by side, so that one can take over from the other', async () => {
+    const project_id = newId('prj')
+    const version = (n: number) => build({ project_id, files: { 'server.js': hello.replace('hello', `version ${n}`), 'package.json': manifest() }, plan: serverPlan() })
+    const [first, second] = [await version(1), await version(2)]
+    const one = await startApp(runtime, first)
+    const two = await startApp(runtime, second)
+    expect(await Promise.all([answerOf(one.instance), answerOf(two.instance)])).toEqual(['version 1 you', 'version 2 you'])
+    await runtime.stop(one.instance.id, 5_000)
+    expect(await answerOf(two.instance)).toBe('version 2 you')
+    await runtime.stop(two.instance.id, 5_000)
+    await Promise.all([one.exit, two.exit])
+    for (const built of [first, second]) await runtime.discard(built.deployment_id, built.artifact)
+  })
+
+  test('a frozen app answers nothing, and goes on where it was once thawed', async () => {
+    const built = await app(hello)
+    const { instance, exit } = await startApp(runtime, built)
+    await answerOf(instance)
+    await runtime.freeze(instance.id)
+    await runtime.freeze(instance.id)
+    await expect(fetch(`http://${instance.host}:${instance.port}/`, { signal: AbortSignal.timeout(300) })).rejects.toThrow()
+    await runtime.thaw(instance.id)
+    expect(await answerOf(instance)).toBe('hello you')
+    expect(await runtime.usage(instance.id)).toMatchObject({ memory_mb: expect.any(Number), cpu_percent: expect.any(Number) })
+    await runtime.freeze(instance.id)
+    await runtime.stop(instance.id, 3_000)
+    await exit
+    expect(await runtime.usage(instance.id)).toBeNull()
+    await runtime.discard(built.deployment_id, built.artifact)
+  })
+
+  test('an app that can not be started says so', async () => {
+    const built = await build({ files: { 'package.json': manifest() }, plan: serverPlan({ start_command: ['no-such-program'] }) })
+    await expect(startApp(runtime, built)).rejects.toBeInstanceOf(StartFailure)
+    expect(await runtime.list()).toEqual([])
+    await runtime.discard(built.deployment_id, built.artifact)
+  })
+
+  test('a path of the plan that leaves the source is refused', async () => {
+    const job = build({ files: { a: 'b' }, plan: staticPlan({ output_directory: '../..' }) })
+    await expect(job).rejects.toThrow()
+  })
+
+  test('what is kept for a project goes when the project does', async () => {
+    const project_id = newId('prj')
+    const plan = serverPlan({ install_command: 'npm install', install_key: 'forgotten' })
+    const files = { 'package.json': manifest({ dependencies: { ms: '2.1.3' } }), 'server.js': '' }
+    const first = await build({ project_id, files, plan })
+    await runtime.discard(first.deployment_id, first.artifact)
+    await runtime.forget(project_id)
+    await runtime.forget(project_id)
+    expect(await driver.leftovers(options, project_id)).toEqual([])
+  })
+}
