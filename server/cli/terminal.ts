@@ -46,9 +46,9 @@ export function table(terminal: Terminal, head: string[], rows: string[][]): str
 
 /** `3 min ago`, for lists; `now` in milliseconds. */
 export function ago(iso: string, now: number): string {
-  const seconds = Math.max(0, Math.round((now - Date.parse(iso)) / 1000))
+  const seconds = Math.max(0, Math.floor((now - Date.parse(iso)) / 1000))
   if (seconds < 60) return `${seconds} s ago`
-  if (seconds < 3600) return `${Math.round(seconds / 60)} min ago`
-  if (seconds < 172_800) return `${Math.round(seconds / 3600)} h ago`
-  return `${Math.round(seconds / 86_400)} days ago`
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`
+  if (seconds < 172_800) return `${Math.floor(seconds / 3600)} h ago`
+  return `${Math.floor(seconds / 86_400)} days ago`
 }

@@ -1,0 +1,101 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type InstanceFile, readInstanceFile } from '../../server/lib/instance-file.ts'
+
+export const root = fileURLToPath(new URL('../..', import.meta.url))
+const cli = join(root, 'server/cli/homeport.ts')
+
+export interface Ran {
+  code: number | null
+  out: string
+  err: string
+}
+
+/** Runs the command line from source, in a process of its own, to its end. */
+export async function homeport(args: string[], more: { env?: Record<string, string>; cwd?: string; input?: string } = {}): Promise<Ran> {
+  const child = spawn(process.execPath, [cli, ...args], { cwd: more.cwd, env: surroundings(more.env), stdio: ['pipe', 'pipe', 'pipe'] })
+  child.stdin.end(more.input ?? '')
+  return result(child)
+}
+
+export interface RunningInstance {
+  instance: InstanceFile
+  data: string
+  pid: number
+  /** Runs a command against it. */
+  run(...args: string[]): Promise<Ran>
+  /** Asks the API; `path` such as `/v1/projects`. */
+  ask(path: string, init?: RequestInit): Promise<Response>
+  /** Sends a signal to the platform alone and waits for its end. */
+  end(signal?: NodeJS.Signals): Promise<Ran>
+}
+
+/** Starts `homeport serve` from source on free ports and waits until it is ready. */
+export async function serve(options: { data: string; args?: string[]; env?: Record<string, string> }): Promise<RunningInstance> {
+  const args = options.args ?? ['--port', '0', '--edge-port', '0', '--runtime', 'process']
+  const child = spawn(process.execPath, [cli, 'serve', '--data', options.data, '--no-open', ...args], { env: surroundings(options.env), stdio: ['ignore', 'pipe', 'pipe'] })
+  const ended = result(child)
+  const instance = await ready(child, options.data, ended)
+  return {
+    instance,
+    data: options.data,
+    pid: instance.pid,
+    run: (...words) => homeport([...words, '--data', options.data]),
+    ask: (path, init = {}) => fetch(instance.api_url + path, { ...init, headers: { authorization: `Bearer ${instance.token}`, ...init.headers } }),
+    async end(signal = 'SIGTERM') {
+      child.kill(signal)
+      return ended
+    },
+  }
+}
+
+async function ready(child: ChildProcess, data: string, ended: Promise<Ran>): Promise<InstanceFile> {
+  let end: Ran | undefined
+  void ended.then((ran) => (end = ran))
+  for (;;) {
+    const instance = readInstanceFile(data)
+    if (instance && instance.pid === child.pid) return instance
+    if (end) throw new Error(`homeport serve ended with ${end.code} before it was ready:\n${end.out}${end.err}`)
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  }
+}
+
+async function result(child: ChildProcess): Promise<Ran> {
+  let out = ''
+  let err = ''
+  child.stdout?.on('data', (chunk: Buffer) => (out += chunk.toString()))
+  child.stderr?.on('data', (chunk: Buffer) => (err += chunk.toString()))
+  const [code] = (await once(child, 'close')) as [number | null]
+  return { code, out, err }
+}
+
+/** A folder of its own for a test, below the system's temporary one. */
+export function newFolder(name: string): { path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), `homeport-${name}-`))
+  return { path, remove: () => existsSync(path) && rmSync(path, { recursive: true, force: true, maxRetries: 5 }) }
+}
+
+/** Asks the edge for an app by its name; Node does not resolve `*.localhost` itself. */
+export function askEdge(edgeUrl: string, slug: string, path = '/'): Promise<{ status: number; text: string }> {
+  const { port } = new URL(edgeUrl)
+  return new Promise((resolve, reject) => {
+    const asking = request({ host: '127.0.0.1', port, path, headers: { host: `${slug}.localhost:${port}` } }, (answer) => {
+      let text = ''
+      answer.on('data', (chunk: Buffer) => (text += chunk.toString()))
+      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text }))
+    })
+    asking.on('error', reject)
+    asking.end()
+  })
+}
+
+/** Nothing of the person's own Homeport reaches a test. */
+function surroundings(env: Record<string, string> = {}): NodeJS.ProcessEnv {
+  const own = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(HOMEPORT_|VITEST|FORCE_COLOR|DISPLAY$|WAYLAND_DISPLAY$|npm_)/.test(name)))
+  return { ...own, NO_COLOR: '1', ...env }
+}
