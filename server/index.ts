@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { join } from 'node:path'
-import { planBuild } from './builder/index.ts'
+import { explainFailure, planBuild } from './builder/index.ts'
 import { version } from './contract/index.ts'
 import type { RuntimeName } from './contract/deployments.ts'
 import type { RuntimeStatus } from './contract/instance.ts'
@@ -127,7 +127,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       default_runtime: runtime.name,
       fetchSource: source.fetchSource,
       planBuild,
-      explainFailure: () => undefined,
+      explainFailure,
       sealer,
       bus,
       clock,

@@ -1,4 +1,4 @@
-import type { DeploymentStatus, Failure, FailureCode, StepName } from '../contract/deployments.ts'
+import type { BuildLogLine, DeploymentStatus, Failure, FailureCode, StepName } from '../contract/deployments.ts'
 import { Problem } from '../contract/errors.ts'
 import { isoTime } from '../lib/clock.ts'
 import { isFull } from '../store/database.ts'
@@ -50,19 +50,21 @@ const codeOfStep: Record<StepName, FailureCode> = {
 export function describeFailure(deps: YardDeps, error: unknown, deployment: DeploymentRow, step: StepName): Failure {
   if (error instanceof Problem && error.code === 'storage_full') return storageFull
   if (isFull(error)) return storageFull
-  const explained = step === 'install' || step === 'build' || step === 'start' ? deps.explainFailure(lastLines(deps, deployment.id), step) : undefined
   if (error instanceof Error && 'code' in error && 'hint' in error && typeof error.hint === 'string') {
-    const code = error.code as FailureCode
-    const general = code === 'install_failed' || code === 'build_failed' || code === 'start_failed'
-    return general && explained ? { code, ...explained } : { code, message: error.message, hint: error.hint }
+    const told = { code: error.code as FailureCode, message: error.message, hint: error.hint }
+    const ownWords = toolSteps[told.code]
+    return ownWords === undefined ? told : explain(deps, deployment.id, ownWords)
   }
   deps.log.error('deployment_failed_unexpectedly', { deployment: deployment.id, step, error })
   return {
     code: codeOfStep[step],
-    message: explained?.message ?? `The step ${step} failed for a reason of Homeport’s own.`,
-    hint: explained?.hint ?? `Try again; if it fails the same way, homeport doctor and the log of the platform say more. Deployment ${deployment.id}.`,
+    message: `The step ${step} failed for a reason of Homeport’s own.`,
+    hint: `Try again; if it fails the same way, homeport doctor and the log of the platform say more. Deployment ${deployment.id}.`,
   }
 }
+
+/** Where a tool or the app itself failed, its last lines say more than its exit code. */
+const toolSteps: Partial<Record<FailureCode, 'install' | 'build' | 'start'>> = { install_failed: 'install', build_failed: 'build', start_failed: 'start' }
 
 const storageFull: Failure = {
   code: 'storage_full',
@@ -70,12 +72,15 @@ const storageFull: Failure = {
   hint: 'Free some space (old images and build caches are the usual cause) and deploy again.',
 }
 
-/** The end of the log as plain lines, for explaining a failure. */
-function lastLines(deps: YardDeps, deploymentId: string): string[] {
-  return deps.store.logs
+/** What the last lines of a step say of its failure, with the line that says it. */
+function explain(deps: YardDeps, deploymentId: string, step: 'install' | 'build' | 'start'): Failure {
+  const lines = deps.store.logs
     .tail(deploymentId, 64_000)
     .flatMap((chunk) => chunk.body.split('\n'))
     .filter((record) => record.startsWith('{"seq"'))
-    .slice(-200)
-    .map((record) => (JSON.parse(record) as { line: string }).line)
+    .map((record) => JSON.parse(record) as BuildLogLine)
+    .filter((record) => record.step === step && record.stream !== 'system')
+    .map((record) => record.line)
+  const { code, message, hint, line } = deps.explainFailure(lines, step)
+  return { code, message: line === undefined || message.includes(line) ? message : `${message} The line: ${line}`, hint }
 }

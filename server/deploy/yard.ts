@@ -1,4 +1,4 @@
-import type { RuntimeName } from '../contract/deployments.ts'
+import type { Failure, RuntimeName } from '../contract/deployments.ts'
 import type { BuildPlan, BuildSettings } from '../contract/build-plan.ts'
 import type { Settings } from '../contract/instance.ts'
 import type { Edge } from '../edge/edge.ts'
@@ -20,7 +20,7 @@ export interface YardOptions {
   default_runtime: RuntimeName
   fetchSource(options: FetchOptions): Promise<Source>
   planBuild(options: { folder: string; settings: BuildSettings }): Promise<BuildPlan>
-  explainFailure(lines: string[], step: 'install' | 'build' | 'start'): { message: string; hint: string } | undefined
+  explainFailure(lines: string[], step: 'install' | 'build' | 'start'): Failure & { line?: string }
   sealer: Sealer
   bus: Bus
   clock: Clock

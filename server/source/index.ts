@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { gitEnvironment, type HostEnvironment } from './environment.ts'
 import { runGit } from './process.ts'
 import { fetchFolder } from './folder.ts'
-import { describeFolder, fetchGit, type FolderDescription } from './git.ts'
+import { describeFolder, fetchGit, type FolderDescription, type GitHost } from './git.ts'
 import type { FetchOptions, Source } from './source.ts'
 
 export { SourceFailure, type FetchOptions, type Source, type SourceRequest } from './source.ts'
@@ -18,15 +18,18 @@ export interface SourceRoom {
   gitVersion(): Promise<string | undefined>
 }
 
-/** `environment` is the host's: PATH, certificates, proxies and ssh's agent are taken from it, nothing else. */
-export function createSource(options: { environment: HostEnvironment }): SourceRoom {
-  const { environment } = options
+/**
+ * `environment` is the host's: PATH, certificates, proxies and ssh's agent are taken from it, nothing else.
+ * A git that says nothing for `idle_ms` (60 s) is given up.
+ */
+export function createSource(options: { environment: HostEnvironment; idle_ms?: number }): SourceRoom {
+  const host: GitHost = { environment: options.environment, idle_ms: options.idle_ms ?? 60_000 }
   return {
     async fetchSource(fetch) {
       const { request, into } = fetch
       await mkdir(into, { recursive: true })
       try {
-        return await (request.kind === 'git' ? fetchGit(request, fetch, environment) : fetchFolder(request.path, fetch, environment))
+        return await (request.kind === 'git' ? fetchGit(request, fetch, host) : fetchFolder(request.path, fetch, host))
       } catch (error) {
         await empty(into)
         throw error
@@ -34,13 +37,13 @@ export function createSource(options: { environment: HostEnvironment }): SourceR
     },
     async gitVersion() {
       try {
-        const run = await runGit(['--version'], { environment: gitEnvironment(environment, '/'), signal: AbortSignal.timeout(2_000), idle_ms: 2_000 })
+        const run = await runGit(['--version'], { environment: gitEnvironment(host.environment, '/'), signal: AbortSignal.timeout(2_000), idle_ms: 2_000 })
         return run.code === 0 ? run.stdout.trim() : undefined
       } catch {
         return undefined
       }
     },
-    describeFolder: (path, signal = new AbortController().signal) => describeFolder(path, environment, signal),
+    describeFolder: (path, signal = new AbortController().signal) => describeFolder(path, host, signal),
   }
 }
 
