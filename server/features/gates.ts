@@ -41,14 +41,26 @@ export function repositoryAllowed(url: string, caller: Caller): void {
   }
   if (!schemes.includes(address.protocol)) refuse('Use an address that starts with https, http, ssh or git.')
   if (address.hostname === '' || address.hostname.startsWith('-')) refuse('This address names no host.')
+  if (!isEscaped(address.username) || !isEscaped(address.password)) refuse('User or password in this address are not percent-encoded in order.')
   if (address.pathname.length < 2) refuse('This address names no repository on that host.')
 }
 
+function isEscaped(text: string): boolean {
+  try {
+    return decodeURIComponent(text) !== undefined
+  } catch {
+    return false
+  }
+}
+
 export function gitConnected(repo_url: string | null): void {
-  if (repo_url === null) throw new Problem('project_not_connected', 'This project has no Git repository. Set repo_url, or deploy a folder with homeport deploy.')
+  if (repo_url === null)
+    throw new Problem('project_not_connected', 'This project has no Git repository. Set repo_url, or deploy a folder with homeport deploy.')
 }
 
 export function rollbackAllowed(deployment: { target: string; status: string }): void {
-  if (deployment.target !== 'production') throw new Problem('rollback_not_allowed', 'Only a production deployment can be rolled back to; this is a preview.')
-  if (deployment.status !== 'ready') throw new Problem('rollback_not_allowed', `Only a deployment that was ready can be rolled back to; this one is ${deployment.status}.`)
+  if (deployment.target !== 'production')
+    throw new Problem('rollback_not_allowed', 'Only a production deployment can be rolled back to; this is a preview.')
+  if (deployment.status !== 'ready')
+    throw new Problem('rollback_not_allowed', `Only a deployment that was ready can be rolled back to; this one is ${deployment.status}.`)
 }

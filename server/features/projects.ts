@@ -15,10 +15,7 @@ import { plans } from './plans.ts'
 import { presentProject } from './present.ts'
 import { splitRepository } from './repository.ts'
 
-type ProjectHandlers = Pick<
-  Handlers<Context>,
-  'createProject' | 'listProjects' | 'getProject' | 'updateProject' | 'deleteProject' | 'stopProject'
->
+type ProjectHandlers = Pick<Handlers<Context>, 'createProject' | 'listProjects' | 'getProject' | 'updateProject' | 'deleteProject' | 'stopProject'>
 
 export interface NewProject {
   name: string
@@ -35,7 +32,8 @@ export function addProject(deps: FeatureDeps, tx: Tx, caller: Caller, input: New
   gates.slugFree(input.slug, findProjectBySlug(tx, input.slug) !== undefined)
   const id = newId('prj')
   const now = isoTime(deps.clock.now())
-  const repository = input.repo_url === undefined ? { repo_url: null, sealed_repo_credentials: null } : splitRepository(deps.sealer, id, input.repo_url)
+  const repository =
+    input.repo_url === undefined ? { repo_url: null, sealed_repo_credentials: null } : splitRepository(deps.sealer, id, input.repo_url)
   insertProject(tx, {
     id,
     account_id: caller.account_id,
@@ -94,7 +92,12 @@ export function createProjectHandlers(deps: FeatureDeps): ProjectHandlers {
         const { repo_url, memory_limit_mb, always_warm, caching_enabled, ...plain } = body
         updateProject(tx, project.id, {
           ...plain,
-          ...(repo_url === null ? { repo_url: null, sealed_repo_credentials: null } : repo_url === undefined ? {} : splitRepository(deps.sealer, project.id, repo_url)),
+          // The address as it was shown has no credentials: sent back, it keeps those that are stored.
+          ...(repo_url === null
+            ? { repo_url: null, sealed_repo_credentials: null }
+            : repo_url === undefined || repo_url === project.repo_url
+              ? {}
+              : splitRepository(deps.sealer, project.id, repo_url)),
           ...(memory_limit_mb === undefined ? {} : { memory_limit_mb: Math.min(memory_limit_mb, plan.memory_mb) }),
           ...(always_warm === undefined ? {} : { always_warm: always_warm ? 1 : 0 }),
           ...(caching_enabled === undefined ? {} : { caching_enabled: caching_enabled ? 1 : 0 }),
@@ -130,6 +133,8 @@ export function cursorIn(cursor: string | undefined): number | undefined {
   if (cursor === undefined) return undefined
   const seq = readCursor(cursor)
   if (seq === undefined)
-    throw new Problem('invalid_input', 'The cursor is not valid.', { issues: [{ path: 'cursor', message: 'Use next_cursor of the page before, or leave it out.' }] })
+    throw new Problem('invalid_input', 'The cursor is not valid.', {
+      issues: [{ path: 'cursor', message: 'Use next_cursor of the page before, or leave it out.' }],
+    })
   return seq
 }

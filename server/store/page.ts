@@ -5,7 +5,7 @@ export const cursorOf = (seq: number): string => Buffer.from(`s${seq}`).toString
 /** The sequence number in a cursor, or undefined when it is not one of ours. */
 export function readCursor(cursor: string): number | undefined {
   const match = /^s(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString())
-  return match ? Number(match[1]) : undefined
+  return match && cursorOf(Number(match[1])) === cursor ? Number(match[1]) : undefined
 }
 
 /** Rows fetched with `limit + 1`, newest first: the page, and the cursor of the next one or null. */

@@ -1,0 +1,341 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { project as projectSchema } from '../../server/contract/projects.ts'
+import { z } from 'zod'
+import { expectRefusal, faults, startWorld } from './world.ts'
+import type { Answer, World } from './world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await startWorld()
+})
+afterAll(() => world.close())
+
+const create = (body: unknown, who: 'owner' | 'stranger' | { token: string } = 'owner') => world.ask(who, 'POST', '/v1/projects', body)
+const projectOf = (answer: Answer) => answer.body.project as Record<string, unknown>
+
+/** A project as the customer's document has it: all fields, and no others. */
+const exactly = z.strictObject(projectSchema.shape)
+
+describe('POST /v1/projects', () => {
+  test('201 with the whole project and its defaults', async () => {
+    const answer = await create({ name: 'My app', slug: 'my-app' })
+    expect(answer.status).toBe(201)
+    expect(Object.keys(answer.body)).toEqual(['project'])
+    expect(exactly.parse(projectOf(answer))).toMatchObject({
+      id: expect.stringMatching(/^prj_[0-9a-z]{26}$/),
+      name: 'My app',
+      slug: 'my-app',
+      repo_url: null,
+      repo_branch: 'main',
+      is_connected: false,
+      node_version: 'auto',
+      install_command: 'auto',
+      build_command: 'auto',
+      root_directory: '.',
+      memory_limit_mb: 512,
+      port: null,
+      status: 'created',
+      always_warm: false,
+      is_cold: false,
+      caching_enabled: true,
+      has_purge_token: false,
+      last_request_at: null,
+    })
+  })
+
+  test('201 with a repository and a branch', async () => {
+    const answer = await create({ name: 'n', slug: 'with-repo', repo_url: 'https://git.example/me/app.git', repo_branch: 'feature/x' })
+    expect(projectOf(answer)).toMatchObject({ repo_url: 'https://git.example/me/app.git', repo_branch: 'feature/x', is_connected: true })
+  })
+
+  test('credentials of an address are kept apart and never shown', async () => {
+    const answer = await create({ name: 'n', slug: 'with-secret', repo_url: 'https://me:hp-sentinel-pass@git.example/me/app.git' })
+    expect(projectOf(answer).repo_url).toBe('https://git.example/me/app.git')
+    const shown = [
+      answer.text,
+      (await world.ask('owner', 'GET', '/v1/projects/with-secret')).text,
+      (await world.ask('owner', 'GET', '/v1/projects')).text,
+      world.home.log.join('\n'),
+    ]
+    expect(shown.join('\n')).not.toContain('hp-sentinel-pass')
+  })
+
+  const bad: [name: string, body: unknown, paths: string[]][] = [
+    ['no name', { slug: 'abc' }, ['name']],
+    ['no slug', { name: 'n' }, ['slug']],
+    ['an empty name', { name: '', slug: 'abc' }, ['name']],
+    ['a name of 201', { name: 'x'.repeat(201), slug: 'abc' }, ['name']],
+    ['a name that is no text', { name: 1, slug: 'abc' }, ['name']],
+    ['a slug of 2', { name: 'n', slug: 'ab' }, ['slug']],
+    ['a slug of 51', { name: 'n', slug: 'a'.repeat(51) }, ['slug']],
+    ['a slug with a capital', { name: 'n', slug: 'Abc' }, ['slug']],
+    ['a slug with a dot', { name: 'n', slug: 'a.b' }, ['slug']],
+    ['a slug that begins with a hyphen', { name: 'n', slug: '-abc' }, ['slug']],
+    ['a slug that ends with a hyphen', { name: 'n', slug: 'abc-' }, ['slug']],
+    ['a slug with a line end', { name: 'n', slug: 'abc\n' }, ['slug']],
+    ['a slug in another script', { name: 'n', slug: 'аbс' }, ['slug']],
+    ['another field', { name: 'n', slug: 'abc', status: 'live' }, ['status']],
+    ['an address that is none', { name: 'n', slug: 'abc', repo_url: 'not a uri' }, ['repo_url']],
+    ['an address of git options', { name: 'n', slug: 'abc', repo_url: '--upload-pack=touch /tmp/x' }, ['repo_url']],
+    ['ext::', { name: 'n', slug: 'abc', repo_url: 'ext::sh -c id' }, ['repo_url']],
+    ['javascript:', { name: 'n', slug: 'abc', repo_url: 'javascript:alert(1)' }, ['repo_url']],
+    ['no host', { name: 'n', slug: 'abc', repo_url: 'https://' }, ['repo_url']],
+    ['null as address', { name: 'n', slug: 'abc', repo_url: null }, ['repo_url']],
+    ['credentials that are not escaped in order', { name: 'n', slug: 'abc', repo_url: 'https://%zz:x@git.example/a.git' }, ['repo_url']],
+    ['a branch with a space', { name: 'n', slug: 'abc', repo_branch: 'a b' }, ['repo_branch']],
+    ['a branch that is an option', { name: 'n', slug: 'abc', repo_branch: '--upload-pack=x' }, ['repo_branch']],
+    ['a branch with two dots', { name: 'n', slug: 'abc', repo_branch: 'a..b' }, ['repo_branch']],
+    ['a branch of 201', { name: 'n', slug: 'abc', repo_branch: 'x'.repeat(201) }, ['repo_branch']],
+  ]
+  test.each(bad)('400 for %s', async (_name, body, paths) => {
+    const answer = await create(body)
+    expectRefusal(answer, 400, 'invalid_input')
+    expect(faults(answer)).toEqual(paths)
+  })
+
+  test('a folder of this machine is for the owner of the instance alone', async () => {
+    expectRefusal(await create({ name: 'n', slug: 'their-folder', repo_url: 'file:///etc' }, 'stranger'), 400, 'invalid_input')
+    expect((await create({ name: 'n', slug: 'my-folder', repo_url: world.repository.url })).status).toBe(201)
+  })
+
+  test.each([
+    'v1',
+    'www',
+    'api',
+    'app',
+    'admin',
+    'dashboard',
+    'docs',
+    'static',
+    'assets',
+    'auth',
+    'hooks',
+    'healthz',
+    'openapi',
+    'localhost',
+    'homeport',
+    'status',
+    'mail',
+    'ns1',
+    'ns2',
+    'xn--abc',
+    'a--b',
+  ])('%s is reserved', async (slug) => {
+    const answer = await create({ name: 'n', slug })
+    // A slug of two letters is no slug before it is a reserved one.
+    if (slug.length < 3) expectRefusal(answer, 400, 'invalid_input')
+    else expectRefusal(answer, 409, 'slug_reserved')
+  })
+
+  test('409 for a slug that is taken, by whomever', async () => {
+    expectRefusal(await create({ name: 'n', slug: 'my-app' }), 409, 'slug_taken')
+    expectRefusal(await create({ name: 'n', slug: 'my-app' }, 'stranger'), 409, 'slug_taken')
+  })
+
+  test('of 20 at once for one slug exactly one wins', async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => create({ name: 'n', slug: 'race' })))
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array<number>(19).fill(409)])
+  })
+
+  test('403 without a verified email, until it is verified', async () => {
+    const person = await world.add('unverified@example.com', { verified: false })
+    expectRefusal(await create({ name: 'n', slug: 'too-early' }, person), 403, 'email_not_verified')
+    await world.ask('owner', 'POST', '/instance/users/unverified%40example.com/verify')
+    expect((await create({ name: 'n', slug: 'too-early' }, person)).status).toBe(201)
+  })
+
+  test.each([
+    ['starter', 3],
+    ['basic', 10],
+  ])('402 past the cap of %s, also when many ask at once', async (plan, cap) => {
+    const person = await world.add(`${plan}@example.com`, { plan })
+    const answers = await Promise.all(Array.from({ length: cap + 3 }, (_, i) => create({ name: 'n', slug: `${plan}-${i}` }, person)))
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(cap)
+    for (const answer of answers) if (answer.status !== 201) expectRefusal(answer, 402, 'plan_limit_reached')
+    // The plan is looked at before the slug, and after the input.
+    expectRefusal(await create({ name: 'n', slug: 'my-app' }, person), 402, 'plan_limit_reached')
+    expectRefusal(await create({ name: '', slug: 'my-app' }, person), 400, 'invalid_input')
+    const taken = answers.findIndex(({ status }) => status === 201)
+    expect((await world.ask(person, 'DELETE', `/v1/projects/${plan}-${taken}`)).status).toBe(204)
+    expect((await create({ name: 'n', slug: `${plan}-again` }, person)).status).toBe(201)
+  })
+})
+
+describe('GET /v1/projects', () => {
+  let person: { token: string }
+  beforeAll(async () => {
+    person = await world.add('lists@example.com', { plan: 'enterprise' })
+    for (let i = 0; i < 55; i++) await create({ name: `number ${i}`, slug: `list-${i}` }, person)
+  })
+  const page = async (query: string) => {
+    const answer = await world.ask(person, 'GET', `/v1/projects${query}`)
+    expect(answer.status).toBe(200)
+    expect(Object.keys(answer.body).toSorted()).toEqual(['next_cursor', 'projects'])
+    return { slugs: (answer.body.projects as { slug: string }[]).map(({ slug }) => slug), next: answer.body.next_cursor as string | null }
+  }
+
+  test('gives the newest 50 when nothing is asked, and null at the end', async () => {
+    const first = await page('')
+    expect(first.slugs).toEqual(Array.from({ length: 50 }, (_, i) => `list-${54 - i}`))
+    const second = await page(`?cursor=${first.next}`)
+    expect([second.slugs, second.next]).toEqual([['list-4', 'list-3', 'list-2', 'list-1', 'list-0'], null])
+  })
+
+  test('gives every one exactly once, whatever comes and goes meanwhile', async () => {
+    const seen: string[] = []
+    let cursor: string | null = ''
+    for (let i = 0; cursor !== null; i++) {
+      const { slugs, next } = await page(`?limit=7${cursor === '' ? '' : `&cursor=${cursor}`}`)
+      seen.push(...slugs)
+      cursor = next
+      if (i === 2) await create({ name: 'n', slug: 'in-between' }, person)
+    }
+    expect(seen).toEqual(Array.from({ length: 55 }, (_, i) => `list-${54 - i}`))
+    await world.ask(person, 'DELETE', '/v1/projects/in-between')
+  })
+
+  test('a page that is full to the last has no next one', async () => {
+    expect((await page('?limit=55')).next).toBeNull()
+    expect((await page('?limit=54')).next).not.toBeNull()
+    expect((await page('?limit=1')).slugs).toEqual(['list-54'])
+    expect((await page('?limit=100')).slugs).toHaveLength(55)
+  })
+
+  test.each(['limit=0', 'limit=101', 'limit=x', 'limit=1&limit=2', 'cursor=', 'cursor=garbage', 'cursor=czE%3D%3D%3D', `cursor=${'a'.repeat(501)}`])(
+    '400 for %s',
+    async (query) => {
+      const answer = await world.ask(person, 'GET', `/v1/projects?${query}`)
+      expectRefusal(answer, 400, 'invalid_input')
+      expect(faults(answer)).toEqual([query.split('=')[0]])
+    },
+  )
+
+  test('has what the teams of the caller have, and nothing of others', async () => {
+    await create({ name: 'n', slug: 'of-the-owner' })
+    await create({ name: 'n', slug: 'of-the-stranger' }, 'stranger')
+    const slugs = async (who: 'owner' | 'member' | 'stranger') =>
+      ((await world.ask(who, 'GET', '/v1/projects?limit=100')).body.projects as { slug: string }[]).map(({ slug }) => slug)
+    expect(await slugs('member')).toContain('of-the-owner')
+    expect(await slugs('stranger')).toEqual(['of-the-stranger'])
+    expect(await slugs('owner')).not.toContain('of-the-stranger')
+    expect(await slugs('member')).not.toContain('of-the-stranger')
+  })
+})
+
+describe('GET and PATCH /v1/projects/{slug}', () => {
+  const patch = (body: unknown, slug = 'patched') => world.ask('owner', 'PATCH', `/v1/projects/${slug}`, body)
+  beforeAll(async () => {
+    await create({ name: 'Before', slug: 'patched' })
+  })
+
+  test('200 with the project', async () => {
+    const answer = await world.ask('owner', 'GET', '/v1/projects/patched')
+    expect(answer.status).toBe(200)
+    expect(exactly.parse(projectOf(answer)).slug).toBe('patched')
+  })
+
+  const good: Record<string, unknown>[] = [
+    { name: 'After' },
+    { repo_url: 'ssh://git@git.example/me/app.git' },
+    { repo_url: null },
+    { repo_branch: 'release/1.0' },
+    { node_version: '22.11.0' },
+    { node_version: '>=20 <25' },
+    { install_command: 'npm ci --omit=dev && echo done' },
+    { build_command: 'x'.repeat(500) },
+    { root_directory: 'apps/web' },
+    { memory_limit_mb: 64 },
+    { memory_limit_mb: 1024 },
+    { always_warm: true },
+    { caching_enabled: false },
+    { name: 'Two', always_warm: false },
+  ]
+  test.each(good)('200 for %j, which stays', async (body) => {
+    const answer = await patch(body)
+    expect(answer.status).toBe(200)
+    expect(projectOf(answer)).toMatchObject(body)
+    expect(projectOf(await world.ask('owner', 'GET', '/v1/projects/patched'))).toEqual(projectOf(answer))
+  })
+
+  test('200 for nothing, which changes nothing but the time', async () => {
+    const before = projectOf(await world.ask('owner', 'GET', '/v1/projects/patched'))
+    expect({ ...projectOf(await patch({})), updated_at: before.updated_at }).toEqual(before)
+  })
+
+  const bad: [body: Record<string, unknown>, path: string][] = [
+    [{ slug: 'other' }, 'slug'],
+    [{ status: 'live' }, 'status'],
+    [{ port: 80 }, 'port'],
+    [{ id: 'prj_x' }, 'id'],
+    [{ account_id: 'acc_x' }, 'account_id'],
+    [{ name: null }, 'name'],
+    [{ name: 'x'.repeat(201) }, 'name'],
+    [{ repo_branch: null }, 'repo_branch'],
+    [{ repo_branch: 'x.lock' }, 'repo_branch'],
+    [{ node_version: '' }, 'node_version'],
+    [{ node_version: '20; id' }, 'node_version'],
+    [{ node_version: 'x'.repeat(21) }, 'node_version'],
+    [{ install_command: '' }, 'install_command'],
+    [{ install_command: 'x'.repeat(501) }, 'install_command'],
+    [{ build_command: 'a\u0000b' }, 'build_command'],
+    [{ root_directory: '/etc' }, 'root_directory'],
+    [{ root_directory: '../x' }, 'root_directory'],
+    [{ root_directory: 'a/../../x' }, 'root_directory'],
+    [{ root_directory: 'a\\b' }, 'root_directory'],
+    [{ root_directory: '.git' }, 'root_directory'],
+    [{ root_directory: 'a\u0000' }, 'root_directory'],
+    [{ memory_limit_mb: 63 }, 'memory_limit_mb'],
+    [{ memory_limit_mb: 1025 }, 'memory_limit_mb'],
+    [{ memory_limit_mb: 100.5 }, 'memory_limit_mb'],
+    [{ memory_limit_mb: '128' }, 'memory_limit_mb'],
+    [{ always_warm: 'yes' }, 'always_warm'],
+    [{ caching_enabled: 1 }, 'caching_enabled'],
+  ]
+  test.each(bad)('400 for %j', async (body, path) => {
+    const before = (await world.ask('owner', 'GET', '/v1/projects/patched')).text
+    const answer = await patch({ ...body, ...(path === 'name' ? {} : { name: 'Not this' }) })
+    expectRefusal(answer, 400, 'invalid_input')
+    expect(faults(answer)).toEqual([path])
+    expect((await world.ask('owner', 'GET', '/v1/projects/patched')).text).toBe(before)
+  })
+
+  test('memory is cut to the ceiling of the plan, and always_warm is 402 on starter', async () => {
+    const person = await world.add('small@example.com', { plan: 'starter' })
+    expect(projectOf(await create({ name: 'n', slug: 'small' }, person)).memory_limit_mb).toBe(256)
+    expect(projectOf(await world.ask(person, 'PATCH', '/v1/projects/small', { memory_limit_mb: 1024 })).memory_limit_mb).toBe(256)
+    const answer = await world.ask(person, 'PATCH', '/v1/projects/small', { always_warm: true, name: 'Not this' })
+    expectRefusal(answer, 402, 'paid_plan_required')
+    expect(projectOf(await world.ask(person, 'GET', '/v1/projects/small'))).toMatchObject({ always_warm: false, name: 'n' })
+    expect((await world.ask(person, 'PATCH', '/v1/projects/small', { always_warm: false })).status).toBe(200)
+  })
+
+  test('a member of the team may change it', async () => {
+    expect(projectOf(await world.ask('member', 'PATCH', '/v1/projects/patched', { name: 'By the team' })).name).toBe('By the team')
+  })
+
+  test('404 for one that is not there', async () => {
+    for (const slug of ['nope', 'Patched', 'prj_x', 'a'.repeat(500), '%F0%9F%92%A5', 'constructor', '__proto__']) {
+      expectRefusal(await world.ask('owner', 'GET', `/v1/projects/${slug}`), 404, 'project_not_found')
+    }
+  })
+})
+
+describe('DELETE and stop', () => {
+  test('204, then 404, and the slug is free again', async () => {
+    await create({ name: 'n', slug: 'short-lived' })
+    const answer = await world.ask('owner', 'DELETE', '/v1/projects/short-lived')
+    expect([answer.status, answer.text]).toEqual([204, ''])
+    expectRefusal(await world.ask('owner', 'GET', '/v1/projects/short-lived'), 404, 'project_not_found')
+    expectRefusal(await world.ask('owner', 'DELETE', '/v1/projects/short-lived'), 404, 'project_not_found')
+    expect((await create({ name: 'n', slug: 'short-lived' }, 'stranger')).status).toBe(201)
+  })
+
+  test('stop is 200 however often', async () => {
+    await create({ name: 'n', slug: 'stopped' })
+    for (let i = 0; i < 3; i++) {
+      const answer = await world.ask('owner', 'POST', '/v1/projects/stopped/stop')
+      expect([answer.status, answer.body]).toEqual([200, { ok: true, status: 'inactive' }])
+    }
+    expect(projectOf(await world.ask('owner', 'GET', '/v1/projects/stopped')).status).toBe('inactive')
+  })
+})
