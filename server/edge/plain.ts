@@ -19,6 +19,8 @@ export function servePlain(gate: Gate, socket: Socket, handOver: (socket: Socket
   new PlainConnection(gate, socket, handOver).open()
 }
 
+const nothing = Buffer.alloc(0)
+
 /** A client's connection. It is all there is per request too: nothing is made anew for the next one. */
 class PlainConnection implements Visit, Sink, Timed {
   readonly raw = true
@@ -64,7 +66,7 @@ class PlainConnection implements Visit, Sink, Timed {
 
   open(): void {
     this.#gate.sweep.add(this)
-    this.#socket.on('data', this.#data).on('drain', this.#drain).on('end', this.#end).on('error', this.#error).on('close', this.#close)
+    this.#socket.on('data', this.#data).on('end', this.#end).on('error', this.#error).on('close', this.#close)
   }
 
   readonly #data = (bytes: Buffer): void => {
@@ -92,7 +94,7 @@ class PlainConnection implements Visit, Sink, Timed {
   /** Gives the connection away. */
   #leave(bytes: Buffer): void {
     const socket = this.#socket
-    socket.off('data', this.#data).off('drain', this.#drain).off('end', this.#end).off('error', this.#error).off('close', this.#close)
+    socket.off('data', this.#data).off('end', this.#end).off('error', this.#error).off('close', this.#close)
     this.#gate.sweep.delete(this)
     socket.pause()
     socket.unshift(bytes)
@@ -232,7 +234,10 @@ class PlainConnection implements Visit, Sink, Timed {
       socket.write(whole)
     }
     if (this.#rechunk) socket.write('\r\n', 'latin1')
-    return socket.writableLength === 0
+    if (socket.writableLength === 0) return true
+    // `drain` comes only from a certain amount on, but these bytes must be gone, however few: a write of nothing queues behind them.
+    socket.write(nothing, this.#gone)
+    return false
   }
 
   end(): void {
@@ -333,7 +338,7 @@ class PlainConnection implements Visit, Sink, Timed {
     this.deadline = this.#gate.sweep.now + limits.half_closed_ms
   }
 
-  readonly #drain = (): void => this.#exchange?.resume()
+  readonly #gone = (): void => this.#exchange?.resume()
 
   readonly #end = (): void => {
     this.#ended = true

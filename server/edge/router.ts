@@ -136,8 +136,8 @@ export function hostName(raw: string): string | undefined {
   if (known !== undefined) return known
   const match = /^(\[[0-9a-f:.]{2,45}\]|[a-z0-9_](?:[a-z0-9_.-]{0,252})?)(?::\d{1,5})?$/i.exec(raw)
   if (!match?.[1]) return undefined
+  if (match[1].includes('..')) return undefined
   const name = match[1].toLowerCase().replace(/\.$/, '')
-  if (name.includes('..')) return undefined
   if (memo.size > 4096) memo.clear()
   memo.set(raw, name)
   return name

@@ -56,7 +56,6 @@ class Tunnel implements Visit, Sink, Timed {
     socket.on('error', () => {})
     socket.on('close', () => this.#closed())
     socket.on('end', () => this.#clientEnded())
-    socket.on('drain', () => this.#exchange?.resume())
   }
 
   header(name: string): string | undefined {
@@ -146,7 +145,10 @@ class Tunnel implements Visit, Sink, Timed {
     if (this.#rechunk) this.#socket.write(`${(end - start).toString(16)}\r\n`, 'latin1')
     this.#socket.write(bytes.subarray(start, end))
     if (this.#rechunk) this.#socket.write('\r\n', 'latin1')
-    return this.#socket.writableLength === 0
+    if (this.#socket.writableLength === 0) return true
+    // As on the plain path: told when these very bytes are gone.
+    this.#socket.write(Buffer.alloc(0), () => this.#exchange?.resume())
+    return false
   }
 
   end(): void {

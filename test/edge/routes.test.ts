@@ -1,0 +1,210 @@
+import { createServer } from 'node:net'
+import { Agent, request, type Server } from 'node:http'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { WebSocket, WebSocketServer } from 'ws'
+import { collect, get, owner, paths, raw, startApp, startEdge, until, upstreamRoute, type Got, type Listening, type TestEdge } from '../support/edge.ts'
+import type { Route } from '../../server/edge/index.ts'
+
+const page = (name: Extract<Route, { kind: 'page' }>['page']): Route => ({ ...owner, kind: 'page', page: name })
+
+describe.each(paths)('routes, $name', ({ fast_path }) => {
+  let edge: TestEdge
+  const apps: Listening<Server>[] = []
+
+  beforeEach(async () => {
+    edge = await startEdge({ fast_path, starting_ms: 700 })
+  })
+  afterEach(async () => {
+    await edge.close()
+    for (const app of apps.splice(0)) await app.close()
+  })
+
+  const says = async (text: string): Promise<Listening<Server>> => {
+    const app = await startApp((asked, answer) => {
+      asked.resume()
+      if (asked.url === '/slow') setTimeout(() => answer.end(text), 300)
+      else if (asked.url === '/never') answer.writeHead(200).flushHeaders()
+      else answer.end(text)
+    })
+    apps.push(app)
+    return app
+  }
+
+  test('20 swaps under load: not one request fails, each old app is idle when its drain resolves', { timeout: 60_000 }, async () => {
+    let current = await says('0')
+    await edge.toPort(current.port)
+    const agent = new Agent({ keepAlive: true })
+    const failures: string[] = []
+    let answered = 0
+    let running = true
+    const ask = (method: string): Promise<Got> =>
+      new Promise((resolve, reject) => {
+        const asked = request({ host: '127.0.0.1', port: edge.port, path: '/', method, agent, headers: { host: 'app.localhost' } }, (answer) => void collect(answer).then(resolve, reject))
+        asked.on('error', reject)
+        asked.end(method === 'POST' ? 'body' : undefined)
+      })
+    const clients = Array.from({ length: 16 }, async (_, i) => {
+      while (running) {
+        try {
+          const { status } = await ask(i % 4 === 0 ? 'POST' : 'GET')
+          answered++
+          if (status !== 200) failures.push(String(status))
+        } catch (error) {
+          failures.push(String(error))
+        }
+      }
+    })
+    for (let swap = 1; swap <= 20; swap++) {
+      const next = await says(String(swap))
+      const reached = answered + 50
+      await edge.toPort(next.port)
+      await current.close()
+      current = next
+      expect((await get(edge.port, '/')).text).toBe(String(swap))
+      await until(() => answered > reached)
+    }
+    running = false
+    await Promise.all(clients)
+    agent.destroy()
+    expect(failures).toEqual([])
+    expect(answered).toBeGreaterThan(1000)
+  })
+
+  test('a swap waits for what is under way, and new requests do not wait for it', async () => {
+    const [old, fresh] = [await says('old'), await says('new')]
+    await edge.toPort(old.port)
+    const slow = get(edge.port, '/slow')
+    await until(() => old.server.listening && edge.edge.route('app.localhost') !== undefined)
+    await new Promise<void>((resolve) => old.server.once('request', () => resolve()))
+    let drained = false
+    const swap = edge.edge.setRoute('app.localhost', upstreamRoute(fresh.port), { drain_ms: 5000 }).then(() => (drained = true))
+    expect((await get(edge.port, '/')).text).toBe('new')
+    expect(drained).toBe(false)
+    expect((await slow).text).toBe('old')
+    await swap
+  })
+
+  test('after drain_ms streams and WebSockets are cut', async () => {
+    const old = await says('old')
+    const sockets = new WebSocketServer({ server: old.server })
+    await edge.toPort(old.port)
+    const socket = new WebSocket(`ws://127.0.0.1:${edge.port}/`, { headers: { host: 'app.localhost' } })
+    await new Promise((resolve) => socket.once('open', resolve))
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    const stream = raw(edge.port, 'GET /never HTTP/1.1\r\nHost: app.localhost\r\n\r\n')
+    await new Promise<void>((resolve) => old.server.once('request', () => resolve()))
+    const started = performance.now()
+    await edge.edge.setRoute('app.localhost', page('stopped'), { drain_ms: 200 })
+    expect(performance.now() - started).toBeGreaterThanOrEqual(190)
+    await closed
+    expect((await stream).closed).toBe(true)
+    sockets.close()
+  })
+
+  test('an open WebSocket ends the drain when it ends', async () => {
+    const old = await says('old')
+    const sockets = new WebSocketServer({ server: old.server })
+    await edge.toPort(old.port)
+    const socket = new WebSocket(`ws://127.0.0.1:${edge.port}/`, { headers: { host: 'app.localhost' } })
+    await new Promise((resolve) => socket.once('open', resolve))
+    const drained = edge.edge.removeRoute('app.localhost', { drain_ms: 10_000 })
+    expect((await get(edge.port, '/')).status).toBe(404)
+    socket.close()
+    await drained
+    sockets.close()
+  })
+
+  test('a request for an app that is starting waits and is served', async () => {
+    await edge.edge.setRoute('app.localhost', page('starting'))
+    const waiting = [get(edge.port, '/'), get(edge.port, '/', { method: 'POST', body: Buffer.alloc(200_000) }), get(edge.port, '/', { method: 'HEAD' })]
+    const app = await says('awake')
+    await edge.edge.setRoute('app.localhost', page('starting'))
+    await edge.toPort(app.port)
+    expect((await Promise.all(waiting)).map((got) => [got.status, got.text])).toEqual([[200, 'awake'], [200, 'awake'], [200, '']])
+  })
+
+  test('an app that takes too long to start is answered for with 503', async () => {
+    await edge.edge.setRoute('app.localhost', page('starting'))
+    const { status, headers } = await get(edge.port, '/')
+    expect([status, headers['retry-after']]).toEqual([503, '5'])
+  })
+
+  test.each([
+    ['not_deployed', 404],
+    ['building', 503],
+    ['stopped', 503],
+    ['crashed', 502],
+    ['failed', 404],
+  ] as const)('the page %s has status %i, in HTML and in JSON', async (name, status) => {
+    await edge.edge.setRoute('app.localhost', { ...page(name), project_name: '<script>alert(1)</script>' } as Route)
+    const html = await get(edge.port, '/', { headers: { accept: 'text/html,*/*' } })
+    expect(html.status).toBe(status)
+    expect(html.headers['content-type']).toBe('text/html; charset=utf-8')
+    expect(html.headers['cache-control']).toBe('no-store')
+    expect(html.text).not.toContain('<script')
+    expect(html.text).toContain(html.headers['x-request-id'])
+    expect(html.text).toContain('href="http://localhost:4600/app/projects/app"')
+    // Nothing is loaded from anywhere.
+    expect(html.text).not.toMatch(/\ssrc=|@import|url\(|<link/)
+    const json = await get(edge.port, '/', { headers: { accept: 'application/json' } })
+    expect(json.status).toBe(status)
+    expect(JSON.parse(json.text).error).toMatchObject({ code: name, request_id: json.headers['x-request-id'] })
+    expect((await get(edge.port, '/', { method: 'HEAD' })).text).toBe('')
+  })
+
+  test('the page of a build asks again by itself', async () => {
+    await edge.edge.setRoute('app.localhost', page('building'))
+    const { text, headers } = await get(edge.port, '/')
+    expect(text).toContain('http-equiv="refresh"')
+    expect(headers['retry-after']).toBe('5')
+  })
+
+  test.each(['nobody.localhost', 'localhost', '127.0.0.1', '[::1]', 'app.localhost.evil.com', 'xapp.localhost', 'app'])('the name %s leads nowhere', async (host) => {
+    await edge.toPort((await says('private')).port)
+    for (const name of [host, `${host}:${edge.port}`]) {
+      const { status, text } = await get(edge.port, '/', { host: name })
+      expect(status).toBe(404)
+      expect(text).not.toMatch(/private|My app|localhost:4600/)
+    }
+  })
+
+  test('last requests are told once', async () => {
+    const app = await says('x')
+    await edge.toPort(app.port)
+    const before = Date.now()
+    await get(edge.port, '/')
+    const last = edge.edge.takeLastRequests()
+    expect([...last.keys()]).toEqual(['prj_test'])
+    expect(last.get('prj_test')).toBeGreaterThanOrEqual(before)
+    expect(edge.edge.takeLastRequests().size).toBe(0)
+  })
+
+  test('a taken port falls over to the next free one', async () => {
+    const taken = createServer()
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+    const address = taken.address()
+    const port = typeof address === 'object' && address ? address.port : 0
+    const second = await startEdge({ fast_path })
+    await second.close()
+    const { createEdge } = await import('../../server/edge/index.ts')
+    const { silentLog } = await import('../../server/lib/log.ts')
+    const third = createEdge({ log: silentLog, fast_path })
+    const got = await third.listen({ host: '127.0.0.1', port })
+    expect(got.fell_back).toBe(true)
+    expect(got.port).not.toBe(port)
+    await third.close()
+    taken.close()
+  })
+
+  test('close ends within its grace, streams or not', async () => {
+    const own = await startEdge({ fast_path })
+    const app = await says('x')
+    await own.toPort(app.port)
+    const stream = raw(own.port, 'GET /never HTTP/1.1\r\nHost: app.localhost\r\n\r\n')
+    await new Promise<void>((resolve) => app.server.once('request', () => resolve()))
+    const started = performance.now()
+    await own.edge.close({ grace_ms: 200 })
+    expect(performance.now() - started).toBeLessThan(1500)
+    expect((await stream).closed).toBe(true)
+  })
+})
