@@ -11,7 +11,10 @@ import { createKeychain } from './keychain.ts'
 export async function openCity(options: PlatformOptions, write: (line: string) => void): Promise<Platform> {
   const hasFile = options.master_key_file !== null || existsSync(join(options.data_dir, keyFiles.open))
   const masterKey = hasFile ? undefined : await createKeychain(join(options.data_dir, keyFiles.sealed))
-  const note = (level: string) => (event: string, fields: Record<string, unknown> = {}) => write(`${level} ${event} ${JSON.stringify(fields, showErrors)}`)
+  const note =
+    (level: string) =>
+    (event: string, fields: Record<string, unknown> = {}) =>
+      write(`${level} ${event} ${JSON.stringify(fields, showErrors)}`)
   return startPlatform(options, { ...(masterKey ? { masterKey } : {}), log: { info: () => {}, warn: note('warn'), error: note('error') } })
 }
 

@@ -1,4 +1,4 @@
-import { app, BrowserWindow, dialog, Menu, powerMonitor, shell } from 'electron'
+import { app, type BrowserWindow, dialog, Menu, powerMonitor, shell } from 'electron'
 import { join } from 'node:path'
 import { channels } from '../preload/bridge.ts'
 import { answerBridge } from './ipc.ts'
@@ -100,7 +100,10 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
     try {
       await window.loadURL(await city.signInUrl())
     } catch (error) {
-      dialog.showErrorBox('The dashboard did not open', `${describe(error)}\nHomeport itself runs on; its window can be opened again, or the dashboard in a browser with: homeport open`)
+      dialog.showErrorBox(
+        'The dashboard did not open',
+        `${describe(error)}\nHomeport itself runs on; its window can be opened again, or the dashboard in a browser with: homeport open`,
+      )
     }
   }
 

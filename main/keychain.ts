@@ -10,7 +10,10 @@ import type { MasterKey } from '../server/keys/keys.ts'
  */
 export async function createKeychain(path: string): Promise<MasterKey | undefined> {
   if (!(await isTrustworthy())) {
-    if (existsSync(path)) throw new Error(`The key of this data folder is locked in the system’s keychain, which is not available now. Unlock it, or start Homeport in the session that it was made in; ${path} stays as it is.`)
+    if (existsSync(path))
+      throw new Error(
+        `The key of this data folder is locked in the system’s keychain, which is not available now. Unlock it, or start Homeport in the session that it was made in; ${path} stays as it is.`,
+      )
     return undefined
   }
   return { kind: 'keychain', read: () => readKey(path) }
@@ -29,7 +32,8 @@ async function readKey(path: string): Promise<Uint8Array> {
     await wrap(path, key)
     // What was written is what counts: a keychain that cannot give it back shall fail now, not after data was sealed with it.
     const { key: written } = await unwrap(path)
-    if (!key.equals(written)) throw new Error('The system’s keychain does not give back what it was given; Homeport does not trust it with the key of your data.')
+    if (!key.equals(written))
+      throw new Error('The system’s keychain does not give back what it was given; Homeport does not trust it with the key of your data.')
     return key
   }
   const { key, isOld } = await unwrap(path)
@@ -45,7 +49,10 @@ async function unwrap(path: string): Promise<{ key: Buffer; isOld: boolean }> {
     text = result
     isOld = shouldReEncrypt
   } catch (cause) {
-    throw new Error(`The system’s keychain no longer opens ${path}. Without it the secrets of this data folder cannot be read; nothing was changed. Sign in as the user who made it, or put back the keychain.`, { cause })
+    throw new Error(
+      `The system’s keychain no longer opens ${path}. Without it the secrets of this data folder cannot be read; nothing was changed. Sign in as the user who made it, or put back the keychain.`,
+      { cause },
+    )
   }
   const key = Buffer.from(text, 'hex')
   if (key.length !== 32) throw new Error(`${path} does not hold a master key; nothing was changed.`)

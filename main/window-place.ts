@@ -23,7 +23,9 @@ export function readPlace(path: string): WindowPlace {
   const size = { width: Math.max(found.width, smallest.width), height: Math.max(found.height, smallest.height), is_maximized: found.is_maximized }
   const { x, y } = found
   if (x === undefined || y === undefined) return size
-  const isSeen = screen.getAllDisplays().some(({ workArea }) => x + 80 > workArea.x && x + 80 < workArea.x + workArea.width && y >= workArea.y && y + 40 < workArea.y + workArea.height)
+  const isSeen = screen
+    .getAllDisplays()
+    .some(({ workArea }) => x + 80 > workArea.x && x + 80 < workArea.x + workArea.width && y >= workArea.y && y + 40 < workArea.y + workArea.height)
   return isSeen ? { ...size, x, y } : size
 }
 

@@ -30,12 +30,19 @@ const imports = code.flatMap((file) => importsOf(file))
  * A room may always import itself, and Node's own modules unless it says otherwise.
  */
 const shared = ['server/contract', 'server/lib']
-const drivers = { 'server/runtime': ['dockerode', 'tar-stream', 'semver', 'ignore'], 'server/source': ['ignore', 'tar-stream'], 'server/builder': ['semver', 'yaml', 'ignore'] }
+const drivers = {
+  'server/runtime': ['dockerode', 'tar-stream', 'semver', 'ignore'],
+  'server/source': ['ignore', 'tar-stream'],
+  'server/builder': ['semver', 'yaml', 'ignore'],
+}
 const plan: Record<string, { rooms: string[]; packages: string[]; has_node?: boolean }> = {
   'server/contract': { rooms: [], packages: ['zod'], has_node: false },
   'server/lib': { rooms: [], packages: [] },
   'server/http': { rooms: [...shared, 'type:server/features'], packages: ['h3', 'zod', 'mrmime'] },
-  'server/features': { rooms: [...shared, 'server/store', 'server/deploy/engine.ts', 'type:server/edge', 'type:server/source', 'type:server/runtime'], packages: ['zod'] },
+  'server/features': {
+    rooms: [...shared, 'server/store', 'server/deploy/engine.ts', 'type:server/edge', 'type:server/source', 'type:server/runtime'],
+    packages: ['zod'],
+  },
   'server/deploy': { rooms: [...shared, 'server/store', 'server/source', 'server/builder', 'server/runtime', 'server/edge'], packages: [] },
   'server/store': { rooms: shared, packages: ['kysely', 'better-sqlite3'] },
   'server/edge': { rooms: shared, packages: ['mrmime'] },
@@ -43,7 +50,17 @@ const plan: Record<string, { rooms: string[]; packages: string[]; has_node?: boo
   'server/cli': { rooms: [...shared, 'server/options.ts'], packages: [] },
   renderer: { rooms: ['server/contract', 'type:preload/bridge.ts'], packages: ['*'], has_node: false },
   preload: { rooms: [], packages: ['electron'], has_node: false },
-  main: { rooms: ['server/index.ts', 'server/options.ts', 'server/lib/instance-file.ts', 'type:server/keys/keys.ts', 'server/cli/prepare.mjs', 'preload/bridge.ts'], packages: ['electron'] },
+  main: {
+    rooms: [
+      'server/index.ts',
+      'server/options.ts',
+      'server/lib/instance-file.ts',
+      'type:server/keys/keys.ts',
+      'server/cli/prepare.mjs',
+      'preload/bridge.ts',
+    ],
+    packages: ['electron'],
+  },
 }
 for (const [room, packages] of Object.entries(drivers)) plan[room] = { rooms: shared, packages }
 const roomNames = Object.keys(plan).sort((a, b) => b.length - a.length)
@@ -62,7 +79,9 @@ describe('who may import whom', () => {
   })
 
   test('serve.ts alone takes the composition root into the command line', () => {
-    expect(imports.filter((one) => one.to === 'server/index.ts' && one.from.startsWith('server/') && !/^server\/(cli\/serve|index)\.ts$/.test(one.from))).toEqual([])
+    expect(
+      imports.filter((one) => one.to === 'server/index.ts' && one.from.startsWith('server/') && !/^server\/(cli\/serve|index)\.ts$/.test(one.from)),
+    ).toEqual([])
   })
 
   test('no import goes round in a circle', () => {
@@ -70,18 +89,24 @@ describe('who may import whom', () => {
   })
 
   test('every import of ours leads to a file', () => {
-    expect(imports.filter((one) => one.is_own && !existsSync(join(root, one.to)) && !one.to.endsWith('.css')).map((one) => `${one.from} -> ${one.to}`)).toEqual([])
+    expect(
+      imports.filter((one) => one.is_own && !existsSync(join(root, one.to)) && !one.to.endsWith('.css')).map((one) => `${one.from} -> ${one.to}`),
+    ).toEqual([])
   })
 })
 
 describe('habits', () => {
   test('no file over 400 lines (contract and migrations excused)', () => {
-    const long = code.filter((file) => !/^server\/(contract|store\/migrations)\//.test(file)).map((file) => [file, textOf.get(file)!.split('\n').length] as const)
+    const long = code
+      .filter((file) => !/^server\/(contract|store\/migrations)\//.test(file))
+      .map((file) => [file, textOf.get(file)!.split('\n').length] as const)
     expect(long.filter(([, lines]) => lines > 401)).toEqual([])
   })
 
   test('server/ reads the environment in options.ts alone', () => {
-    const readers = code.filter((file) => file.startsWith('server/') && /process\.env|import\.meta\.env/.test(withoutTexts(withoutComments(textOf.get(file)!))))
+    const readers = code.filter(
+      (file) => file.startsWith('server/') && /process\.env|import\.meta\.env/.test(withoutTexts(withoutComments(textOf.get(file)!))),
+    )
     // The launcher runs before options.ts can be loaded: it asks npm's own variable which npm is running.
     expect(readers.filter((file) => file !== 'server/options.ts' && file !== 'server/cli/prepare.mjs')).toEqual([])
   })
@@ -92,7 +117,9 @@ describe('habits', () => {
   })
 
   test('modules are not mocked', () => {
-    expect(code.filter((file) => file.startsWith('test/') && file !== 'test/architecture.test.ts' && /\bvi\.(mock|doMock)\(/.test(textOf.get(file)!))).toEqual([])
+    expect(
+      code.filter((file) => file.startsWith('test/') && file !== 'test/architecture.test.ts' && /\bvi\.(mock|doMock)\(/.test(textOf.get(file)!)),
+    ).toEqual([])
   })
 })
 
@@ -107,7 +134,12 @@ describe('the repository', () => {
   test('the lock file names no registry, and package.json no other source', () => {
     const lock = readFileSync(join(root, 'package-lock.json'), 'utf8')
     expect(lock.match(/"resolved":\s*"https?:[^"]*"/g) ?? []).toEqual([])
-    expect(texts.filter((file) => extname(file) !== '.md' && /^(?!.*(example|localhost|127\.0\.0\.1)).*registry\s*=\s*https?:/m.test(readFileSync(join(root, file), 'utf8')))).toEqual([])
+    expect(
+      texts.filter(
+        (file) =>
+          extname(file) !== '.md' && /^(?!.*(example|localhost|127\.0\.0\.1)).*registry\s*=\s*https?:/m.test(readFileSync(join(root, file), 'utf8')),
+      ),
+    ).toEqual([])
   })
 
   test('every optional dependency is in the lock file', () => {

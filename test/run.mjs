@@ -62,7 +62,16 @@ async function checkDescription() {
   const make = `import { openApiDocument } from ${JSON.stringify(join(root, 'server/http/openapi.ts'))}; import { writeFileSync } from 'node:fs'; writeFileSync(${JSON.stringify(path)}, JSON.stringify(openApiDocument(), null, 2))`
   const made = await run(['--input-type=module', '--eval', make], { minutes: 1 })
   if (made.code !== 0) return report('openapi', false, made.seconds, made.output)
-  await check('openapi', bin('@redocly/cli/bin/cli.js'), ['lint', '--extends', 'recommended', '--skip-rule', 'operation-4xx-response', '--format', 'stylish', path])
+  await check('openapi', bin('@redocly/cli/bin/cli.js'), [
+    'lint',
+    '--extends',
+    'recommended',
+    '--skip-rule',
+    'operation-4xx-response',
+    '--format',
+    'stylish',
+    path,
+  ])
 }
 
 async function checkBuild() {
@@ -187,7 +196,8 @@ function requirementsOf(file, seen = new Set()) {
   const found = new Set([...source.matchAll(/requires\(\s*'(\w+)'/g)].map(([, name]) => name))
   for (const [, path] of source.matchAll(/from '(\.{1,2}\/[^']+\.ts)'/g)) {
     const target = resolve(dirname(file), path)
-    if (target.startsWith(join(root, 'test')) && !target.endsWith('support/requirements.ts')) for (const name of requirementsOf(target, seen)) found.add(name)
+    if (target.startsWith(join(root, 'test')) && !target.endsWith('support/requirements.ts'))
+      for (const name of requirementsOf(target, seen)) found.add(name)
   }
   return found
 }
@@ -199,7 +209,13 @@ function run(args, { minutes, isShown = false, env = {} }) {
     const child = spawn(nodePath(), args, {
       cwd: root,
       stdio: ['ignore', isShown ? 'inherit' : 'pipe', isShown ? 'inherit' : 'pipe'],
-      env: { ...process.env, PATH: `${join(root, 'node_modules/.bin')}${delimiter}${process.env.PATH}`, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', ...env },
+      env: {
+        ...process.env,
+        PATH: `${join(root, 'node_modules/.bin')}${delimiter}${process.env.PATH}`,
+        REDOCLY_TELEMETRY: 'off',
+        REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
+        ...env,
+      },
     })
     let output = ''
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += chunk))

@@ -13,7 +13,10 @@ export async function openInBrowser(url: string, options: { is_secret: boolean; 
   const path = join(options.data_dir, 'sign-in.html')
   mkdirSync(options.data_dir, { recursive: true, mode: 0o700 })
   rmSync(path, { force: true })
-  writeFileSync(path, `<!doctype html><meta charset="utf-8"><title>Homeport</title><meta http-equiv="refresh" content="0;url=${escape(url)}">`, { mode: 0o600, flag: 'wx' })
+  writeFileSync(path, `<!doctype html><meta charset="utf-8"><title>Homeport</title><meta http-equiv="refresh" content="0;url=${escape(url)}">`, {
+    mode: 0o600,
+    flag: 'wx',
+  })
   return run(pathToFileURL(path).href)
 }
 

@@ -48,16 +48,22 @@ export function createClient(options: { url: string; token: string | undefined }
 
   async function send(id: OperationId, input: LooseInput, more: { headers?: Record<string, string>; signal: AbortSignal }): Promise<Response> {
     const spec: OperationSpec = allOperations[id]
-    const path = spec.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(input.params?.[name] ?? '')))
+    const path = spec.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(textOf(input.params?.[name])))
     const url = new URL(base + path)
-    for (const [name, value] of Object.entries(input.query ?? {})) if (value !== undefined && value !== null) url.searchParams.set(name, String(value))
+    for (const [name, value] of Object.entries(input.query ?? {})) if (value !== undefined) url.searchParams.set(name, textOf(value))
     const headers: Record<string, string> = { ...more.headers }
     if (options.token !== undefined) headers.authorization = `Bearer ${options.token}`
     if (input.body !== undefined) headers['content-type'] = 'application/json'
     let answer: Response
     try {
       // A redirect would carry the token elsewhere: it counts as a refusal.
-      answer = await fetch(url, { method: spec.method, headers, body: input.body === undefined ? null : JSON.stringify(input.body), redirect: 'manual', signal: more.signal })
+      answer = await fetch(url, {
+        method: spec.method,
+        headers,
+        body: input.body === undefined ? null : JSON.stringify(input.body),
+        redirect: 'manual',
+        signal: more.signal,
+      })
     } catch (error) {
       if (error instanceof Error && error.name === 'AbortError') throw error
       throw new NotReachable(`Homeport does not answer at ${base}${reasonOf(error)}. Is it running? Start it with: homeport serve`, error)
@@ -80,7 +86,10 @@ export function createClient(options: { url: string; token: string | undefined }
       for (let cuts = 0; cuts < maxCuts; cuts++) {
         if (cuts > 0) await new Promise((resolve) => setTimeout(resolve, 200 * 2 ** cuts))
         try {
-          const answer = await send(id, input, { headers: { accept: 'text/event-stream', ...(lastId === undefined ? {} : { 'last-event-id': lastId }) }, signal })
+          const answer = await send(id, input, {
+            headers: { accept: 'text/event-stream', ...(lastId === undefined ? {} : { 'last-event-id': lastId }) },
+            signal,
+          })
           for await (const event of readEvents(answer)) {
             cuts = 0
             if (event.id !== undefined) lastId = event.id
@@ -99,6 +108,8 @@ export function createClient(options: { url: string; token: string | undefined }
   }
 }
 
+const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
+
 interface LooseInput {
   params?: Record<string, unknown>
   query?: Record<string, unknown>
@@ -108,7 +119,7 @@ interface LooseInput {
 async function envelopeOf(answer: Response): Promise<Partial<ErrorEnvelope>> {
   try {
     const body: unknown = await answer.json()
-    return typeof body === 'object' && body !== null ? (body as Partial<ErrorEnvelope>) : {}
+    return typeof body === 'object' && body !== null ? body : {}
   } catch {
     return {}
   }

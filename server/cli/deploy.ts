@@ -17,7 +17,11 @@ export const deploy: Command = {
     if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw new UsageError(`There is no folder ${folder}.`)
     const client = call.connect()
     const { project, deployment } = await client.call('deployFolder', {
-      body: { path: folder, slug: text(call.flags, 'project'), name: text(call.flags, 'project') === undefined ? basename(folder) || undefined : undefined },
+      body: {
+        path: folder,
+        slug: text(call.flags, 'project'),
+        name: text(call.flags, 'project') === undefined ? basename(folder) || undefined : undefined,
+      },
     })
     if (call.flags['no-follow'] === true) {
       call.terminal.out(call.json ? JSON.stringify({ project, deployment }) : `Queued ${deployment.id} of ${project.slug}.`)

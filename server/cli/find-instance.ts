@@ -18,7 +18,9 @@ export function findInstance(where: Whereabouts): { url: string; token: string |
   }
   if (!file) throw new NotReachable(`No Homeport runs on ${where.data_dir}. Start one with: homeport serve`)
   if (!isProcessAlive(file.pid)) {
-    throw new NotReachable(`The Homeport of ${where.data_dir} (process ${file.pid}) is no longer running; its instance.json is stale. Start it with: homeport serve`)
+    throw new NotReachable(
+      `The Homeport of ${where.data_dir} (process ${file.pid}) is no longer running; its instance.json is stale. Start it with: homeport serve`,
+    )
   }
   return { url: file.api_url, token: where.token ?? file.token }
 }

@@ -23,7 +23,7 @@ export async function followBuild(call: Call, client: Client, slug: string, id: 
       const line = JSON.parse(data) as BuildLogLine
       if (line.step !== step) {
         step = line.step
-        terminal.out(paint(terminal, 'bold', `${titles[line.step]}`))
+        terminal.out(paint(terminal, 'bold', titles[line.step]))
       }
       const text = printable(terminal, line.line)
       terminal.out(`  ${line.stream === 'system' ? paint(terminal, 'cyan', text) : text}`)

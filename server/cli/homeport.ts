@@ -8,7 +8,7 @@ import { findInstance } from './find-instance.ts'
 import { serve } from './serve.ts'
 
 /** The command `homeport`: binds the command line to this process. `homeport.mjs` runs the built form of it. */
-const isTerminal = process.stdout.isTTY === true
+const isTerminal = process.stdout.isTTY
 const { has_colour, has_display } = surroundings(isTerminal)
 const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort())
@@ -23,7 +23,7 @@ process.exitCode = await runCommandLine(
     terminal: {
       out: (line) => void process.stdout.write(`${line}\n`),
       err: (line) => void process.stderr.write(`${line}\n`),
-      is_interactive: isTerminal && process.stdin.isTTY === true,
+      is_interactive: isTerminal && process.stdin.isTTY,
       has_colour,
     },
     cwd: process.cwd(),

@@ -10,7 +10,11 @@ const backlog_silence_ms = 500
 export const logs: Command = {
   summary: 'Prints what an app says, or the log of a build.',
   forms: ['logs SLUG [--follow] [--lines N]', 'logs SLUG --build ID'],
-  options: { follow: 'go on until Ctrl-C', lines: '=N how many lines to begin with, 20 to 2000 (default 200)', build: '=ID the log of this deployment' },
+  options: {
+    follow: 'go on until Ctrl-C',
+    lines: '=N how many lines to begin with, 20 to 2000 (default 200)',
+    build: '=ID the log of this deployment',
+  },
   async run(call) {
     const [slug = ''] = words(call, 'SLUG')
     const build = text(call.flags, 'build')
@@ -32,7 +36,11 @@ async function runtimeLog(call: Call, slug: string): Promise<number> {
   }
   wait()
   try {
-    for await (const { event, data } of client.stream('streamRuntimeLog', { params: { slug }, query: { lines, format: 'json' } }, AbortSignal.any([call.signal, silence.signal]))) {
+    for await (const { event, data } of client.stream(
+      'streamRuntimeLog',
+      { params: { slug }, query: { lines, format: 'json' } },
+      AbortSignal.any([call.signal, silence.signal]),
+    )) {
       wait()
       if (call.json) {
         if (event === 'log' || event === 'state') call.terminal.out(JSON.stringify({ event, ...(JSON.parse(data) as object) }))

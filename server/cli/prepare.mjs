@@ -22,9 +22,12 @@ export async function installMissing() {
   // Under `npm start` the running npm is used; the registry may need a second try.
   const npm = process.env.npm_execpath?.endsWith('.js') ? [process.execPath, process.env.npm_execpath] : ['npm']
   for (const attempt of [1, 2]) {
-    const code = await run(npm[0], [...npm.slice(1), 'ci', '--no-audit', '--no-fund', '--loglevel=error'], { shell: npm.length === 1 && process.platform === 'win32' })
+    const code = await run(npm[0], [...npm.slice(1), 'ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+      shell: npm.length === 1 && process.platform === 'win32',
+    })
     if (code === 0) return
-    if (attempt === 2) throw new Error('npm ci failed (its own message is above). Check the network and the registry, then run the same command again.')
+    if (attempt === 2)
+      throw new Error('npm ci failed (its own message is above). Check the network and the registry, then run the same command again.')
   }
 }
 
@@ -155,7 +158,6 @@ function capture(command, args) {
 export function say(sentence) {
   process.stderr.write(`${sentence}\n`)
 }
-
 
 /**
  * npm dies of a SIGTERM without passing it on. Whoever ends `npx homeport serve` or `npm start` means us too: when the

@@ -6,7 +6,12 @@ import { ago, paint, table } from './terminal.ts'
 export const projects: Command = {
   summary: 'Lists, makes, shows, opens, stops and deletes projects.',
   forms: ['projects', 'projects create NAME', 'projects show|open|stop|delete SLUG'],
-  options: { slug: '=SLUG the short name of a new project (default: from NAME)', repo: '=URL the git address of a new project', branch: '=NAME its branch', yes: 'delete without asking' },
+  options: {
+    slug: '=SLUG the short name of a new project (default: from NAME)',
+    repo: '=URL the git address of a new project',
+    branch: '=NAME its branch',
+    yes: 'delete without asking',
+  },
   async run(call) {
     const verb = call.words[0]
     if (verb === undefined || verb === 'list') return list(call)
@@ -26,7 +31,12 @@ async function list(call: Call): Promise<number> {
   else if (all.length === 0) call.terminal.out('No projects yet. Make one with: homeport deploy PATH')
   else {
     const edgeUrl = await edgeUrlOf(client)
-    const rows = all.map((project) => [project.slug, project.status, project.status === 'live' ? addressOf(edgeUrl, project.slug) : '-', ago(project.updated_at, call.now())])
+    const rows = all.map((project) => [
+      project.slug,
+      project.status,
+      project.status === 'live' ? addressOf(edgeUrl, project.slug) : '-',
+      ago(project.updated_at, call.now()),
+    ])
     for (const line of table(call.terminal, ['SLUG', 'STATUS', 'ADDRESS', 'CHANGED'], rows)) call.terminal.out(line)
   }
   return exitCodes.done

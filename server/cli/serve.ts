@@ -72,7 +72,9 @@ function refuseWithoutKey(options: PlatformOptions): void {
 
 function networkNotice(options: PlatformOptions): string[] {
   if (/^(127\.|::1$|localhost$)/.test(options.host)) return []
-  return [`Others on the network can reach this instance at ${options.host}, without encryption: tokens and pages can be read on the way. Use --host 127.0.0.1 to keep it to this machine.`]
+  return [
+    `Others on the network can reach this instance at ${options.host}, without encryption: tokens and pages can be read on the way. Use --host 127.0.0.1 to keep it to this machine.`,
+  ]
 }
 
 function welcome(call: Call, shown: Omit<InstanceFile, 'token'>, options: PlatformOptions, isOpened: boolean): string[] {

@@ -27,7 +27,9 @@ export const user: Command = {
 async function add(call: Call, email: string): Promise<number> {
   const plan = planName.optional().safeParse(text(call.flags, 'plan'))
   if (!plan.success) throw new UsageError(`--plan is one of ${planName.options.join(', ')}.`)
-  const answer = await call.connect().call('addUser', { body: { email, plan: plan.data, verified: call.flags.unverified !== true, card: call.flags.card === true } })
+  const answer = await call
+    .connect()
+    .call('addUser', { body: { email, plan: plan.data, verified: call.flags.unverified !== true, card: call.flags.card === true } })
   if (call.json) call.terminal.out(JSON.stringify(answer))
   else {
     call.terminal.out(`Added ${answer.user.email} on ${answer.account.plan}. Their token, shown this once:`)
@@ -41,7 +43,13 @@ async function list(call: Call): Promise<number> {
   const { users } = await call.connect().call('listUsers', {})
   if (call.json) call.terminal.out(JSON.stringify({ users }))
   else {
-    const rows = users.map((one) => [one.email, one.account.plan, one.email_verified ? 'yes' : 'no', one.account.has_payment_method ? 'yes' : 'no', one.is_instance_owner ? 'owner' : ''])
+    const rows = users.map((one) => [
+      one.email,
+      one.account.plan,
+      one.email_verified ? 'yes' : 'no',
+      one.account.has_payment_method ? 'yes' : 'no',
+      one.is_instance_owner ? 'owner' : '',
+    ])
     for (const line of table(call.terminal, ['EMAIL', 'PLAN', 'VERIFIED', 'CARD', ''], rows)) call.terminal.out(line.trimEnd())
   }
   return exitCodes.done

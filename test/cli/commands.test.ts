@@ -12,7 +12,10 @@ beforeAll(async () => {
   mkdirSync(site)
   writeFileSync(join(site, 'index.html'), '<h1>first</h1>')
   mkdirSync(broken)
-  writeFileSync(join(broken, 'package.json'), JSON.stringify({ name: 'broken', private: true, scripts: { build: 'node build.js', start: 'node server.js' } }))
+  writeFileSync(
+    join(broken, 'package.json'),
+    JSON.stringify({ name: 'broken', private: true, scripts: { build: 'node build.js', start: 'node server.js' } }),
+  )
   writeFileSync(join(broken, 'build.js'), "console.log('\\u001b[31mlooking\\u001b[0m'); throw new Error('the sky fell')")
   instance = await serve({ data: join(folder.path, 'data') })
 })
@@ -42,7 +45,10 @@ describe('deploy', () => {
     writeFileSync(join(site, 'index.html'), '<h1>second</h1>')
     const { code, out } = await instance.run('deploy', site, '--project', 'other', '--json')
     expect(code).toBe(0)
-    expect(json(out)).toMatchObject({ project: { slug: 'other', status: 'live' }, deployment: { status: 'ready', is_current: true, source: 'folder' } })
+    expect(json(out)).toMatchObject({
+      project: { slug: 'other', status: 'live' },
+      deployment: { status: 'ready', is_current: true, source: 'folder' },
+    })
     expect((await askEdge(instance.instance.edge_url, 'other')).text).toBe('<h1>second</h1>')
   })
 
@@ -70,7 +76,9 @@ describe('deploy', () => {
 
 describe('projects', () => {
   test('are made, shown, listed, stopped and deleted', async () => {
-    expect(json((await instance.run('projects', 'create', 'Große Idee', '--json')).out)).toMatchObject({ project: { slug: 'grosse-idee', name: 'Große Idee', status: 'created' } })
+    expect(json((await instance.run('projects', 'create', 'Große Idee', '--json')).out)).toMatchObject({
+      project: { slug: 'grosse-idee', name: 'Große Idee', status: 'created' },
+    })
     expect((await instance.run('projects', 'show', 'grosse-idee')).out).toContain('Große Idee')
     expect((await instance.run('projects')).out).toMatch(/grosse-idee\s+created/)
     expect(json((await instance.run('projects', 'stop', 'grosse-idee', '--json')).out)).toEqual({ ok: true, status: 'inactive' })
@@ -86,7 +94,9 @@ describe('projects', () => {
 
 describe('deployments', () => {
   test('are listed, newest first, and brought back by id alone', async () => {
-    const { deployments } = json((await instance.run('deployments', 'my-site', '--json')).out) as { deployments: { id: string; created_at: string }[] }
+    const { deployments } = json((await instance.run('deployments', 'my-site', '--json')).out) as {
+      deployments: { id: string; created_at: string }[]
+    }
     expect(deployments.length).toBeGreaterThan(1)
     expect(deployments[0]!.created_at >= deployments[1]!.created_at).toBe(true)
     const first = deployments.at(-1)!
@@ -115,7 +125,11 @@ describe('deployments', () => {
 describe('people and settings', () => {
   test('a person is added with a token that works', async () => {
     const added = json((await instance.run('user', 'add', 'Ann@example.com', '--plan', 'basic', '--card', '--json')).out) as { token: string }
-    expect(added).toMatchObject({ user: { email: 'ann@example.com', email_verified: true }, account: { plan: 'basic', has_payment_method: true }, token: expect.stringMatching(/^svc_/) })
+    expect(added).toMatchObject({
+      user: { email: 'ann@example.com', email_verified: true },
+      account: { plan: 'basic', has_payment_method: true },
+      token: expect.stringMatching(/^svc_/),
+    })
     const mine = await homeport(['projects', '--json', '--url', instance.instance.api_url], { env: { HOMEPORT_TOKEN: added.token } })
     expect(json(mine.out)).toEqual({ projects: [] })
     expect((await instance.run('user', 'add', 'ann@example.com')).err).toContain('email_taken')
@@ -125,7 +139,9 @@ describe('people and settings', () => {
     const { token } = json((await instance.run('user', 'add', 'bob@example.com', '--unverified', '--json')).out) as { token: string }
     const { users } = json((await instance.run('user', 'list', '--json')).out) as { users: { email: string; is_instance_owner: boolean }[] }
     const owner = users.find((one) => one.is_instance_owner)!.email
-    const seen = async () => (json((await homeport(['projects', '--json', '--url', instance.instance.api_url, '--token', token])).out) as { projects: unknown[] }).projects.length
+    const seen = async () =>
+      (json((await homeport(['projects', '--json', '--url', instance.instance.api_url, '--token', token])).out) as { projects: unknown[] }).projects
+        .length
     expect(await seen()).toBe(0)
     expect((await instance.run('team', 'add', owner, 'bob@example.com')).code).toBe(0)
     expect(await seen()).toBeGreaterThan(0)
@@ -159,9 +175,12 @@ describe('refusals', () => {
     expect(json(err)).toMatchObject({ error: 'project_not_found', request_id: expect.stringMatching(/^req_/) })
   })
 
-  test.each([[['bogus']], [['projects', 'bogus']], [['projects', 'show']], [['deploy', '.', '.']], [['team', 'add', 'a@example.com']], [['logs']]])('%j is a matter of usage', async (args) => {
-    expect((await instance.run(...args)).code).toBe(2)
-  })
+  test.each([[['bogus']], [['projects', 'bogus']], [['projects', 'show']], [['deploy', '.', '.']], [['team', 'add', 'a@example.com']], [['logs']]])(
+    '%j is a matter of usage',
+    async (args) => {
+      expect((await instance.run(...args)).code).toBe(2)
+    },
+  )
 
   test('nobody at the address', async () => {
     const { code, err } = await homeport(['projects', '--url', 'http://127.0.0.1:9', '--token', 'svc_x'])
@@ -199,9 +218,12 @@ describe('refusals', () => {
   })
 })
 
-test.each(['serve', 'deploy', 'projects', 'deployments', 'logs', 'open', 'doctor', 'user', 'team', 'settings'])('%s --help tells how it is used', async (command) => {
-  const { code, out } = await homeport([command, '--help'])
-  expect(code).toBe(0)
-  expect(out).toContain(`homeport ${command}`)
-  expect(out).toContain('--json')
-})
+test.each(['serve', 'deploy', 'projects', 'deployments', 'logs', 'open', 'doctor', 'user', 'team', 'settings'])(
+  '%s --help tells how it is used',
+  async (command) => {
+    const { code, out } = await homeport([command, '--help'])
+    expect(code).toBe(0)
+    expect(out).toContain(`homeport ${command}`)
+    expect(out).toContain('--json')
+  },
+)

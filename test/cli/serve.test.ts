@@ -90,7 +90,11 @@ describe('the end', () => {
 
   test('after a kill -9 the next start finds everything in place', async () => {
     const first = await start()
-    await first.ask('/v1/projects', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ name: 'Shop', slug: 'shop' }) })
+    await first.ask('/v1/projects', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'Shop', slug: 'shop' }),
+    })
     await first.end('SIGKILL')
     expect(existsSync(fileOf('instance.json'))).toBe(true)
     const second = await start()

@@ -99,19 +99,22 @@ describe('the window', () => {
     expect(onlyWindow().is_visible).toBe(true)
   })
 
-  test.each(['https://evil.example/', 'http://127.0.0.1:4601/app/', 'http://127.0.0.1:4600@evil.example/', 'file:///etc/passwd', 'javascript:alert(1)'])(
-    'does not go to %s',
-    async (url) => {
-      await start()
-      world.answer = 1
-      for (const event of ['will-navigate', 'will-redirect', 'will-frame-navigate']) {
-        let isPrevented = false
-        onlyWindow().webContents.emit(event, { url, preventDefault: () => (isPrevented = true) })
-        expect(isPrevented, event).toBe(true)
-      }
-      expect(world.opened).toEqual([])
-    },
-  )
+  test.each([
+    'https://evil.example/',
+    'http://127.0.0.1:4601/app/',
+    'http://127.0.0.1:4600@evil.example/',
+    'file:///etc/passwd',
+    'javascript:alert(1)',
+  ])('does not go to %s', async (url) => {
+    await start()
+    world.answer = 1
+    for (const event of ['will-navigate', 'will-redirect', 'will-frame-navigate']) {
+      let isPrevented = false
+      onlyWindow().webContents.emit(event, { url, preventDefault: () => (isPrevented = true) })
+      expect(isPrevented, event).toBe(true)
+    }
+    expect(world.opened).toEqual([])
+  })
 
   test('goes about its own pages', async () => {
     await start()
@@ -143,13 +146,16 @@ describe('the window', () => {
     expect(world.opened).toEqual(['https://example.com/x'])
   })
 
-  test.each(['file:///etc/passwd', 'javascript:alert(1)', 'smb://host/share', 'https://me:secret@example.com/', 'vscode://x'])('never hands %s to the system', async (url) => {
-    await start()
-    onlyWindow().webContents.openHandler?.({ url })
-    await settled()
-    expect(world.questions).toEqual([])
-    expect(world.opened).toEqual([])
-  })
+  test.each(['file:///etc/passwd', 'javascript:alert(1)', 'smb://host/share', 'https://me:secret@example.com/', 'vscode://x'])(
+    'never hands %s to the system',
+    async (url) => {
+      await start()
+      onlyWindow().webContents.openHandler?.({ url })
+      await settled()
+      expect(world.questions).toEqual([])
+      expect(world.opened).toEqual([])
+    },
+  )
 
   test('grants the clipboard to its own page and nothing else to anybody', async () => {
     await start()
@@ -171,7 +177,13 @@ describe('the window', () => {
     onlyWindow().bounds = { x: 300, y: 200, width: 900, height: 700 }
     onlyWindow().close()
     await settled()
-    expect(JSON.parse(readFileSync(join(folder, 'desktop', 'window.json'), 'utf8'))).toEqual({ x: 300, y: 200, width: 900, height: 700, is_maximized: false })
+    expect(JSON.parse(readFileSync(join(folder, 'desktop', 'window.json'), 'utf8'))).toEqual({
+      x: 300,
+      y: 200,
+      width: 900,
+      height: 700,
+      is_maximized: false,
+    })
     reset()
     await start()
     expect(onlyWindow().options).toMatchObject({ x: 300, y: 200, width: 900, height: 700 })

@@ -58,10 +58,13 @@ test('a notification only while the window is not in front; a click leads to its
   expect(gone).toEqual(['/app/projects/shop'])
 })
 
-test.each([null, 'text', {}, { title: 'a', body: 'b', path: 'https://evil.example/' }, { title: 1, body: 'b', path: '/app/' }])('a notification must be one: %j', async (value) => {
-  await call(channels.notify, value)
-  expect(world.notices).toHaveLength(0)
-})
+test.each([null, 'text', {}, { title: 'a', body: 'b', path: 'https://evil.example/' }, { title: 1, body: 'b', path: '/app/' }])(
+  'a notification must be one: %j',
+  async (value) => {
+    await call(channels.notify, value)
+    expect(world.notices).toHaveLength(0)
+  },
+)
 
 test('progress between 0 and 1, anything else takes it away', async () => {
   await call(channels.setProgress, 0.4)

@@ -24,7 +24,12 @@ export const world = {
   questions: [] as string[],
   folder: { canceled: false, filePaths: ['/home/me/app'] },
   displays: [{ workArea: { x: 0, y: 0, width: 1920, height: 1080 } }],
-  keychain: { is_available: true, backend: 'gnome_libsecret' as ReturnType<Electron.SafeStorage['getSelectedStorageBackend']>, secret: 'k1', is_old: false },
+  keychain: {
+    is_available: true,
+    backend: 'gnome_libsecret' as ReturnType<Electron.SafeStorage['getSelectedStorageBackend']>,
+    secret: 'k1',
+    is_old: false,
+  },
   permissions: {} as {
     request?: ((contents: null, permission: string, answer: (granted: boolean) => void, details: { requestingUrl: string }) => void) | null
     check?: ((contents: null, permission: string, origin: string) => boolean) | null

@@ -38,7 +38,10 @@ export interface RunningInstance {
 /** Starts `homeport serve` from source on free ports and waits until it is ready. */
 export async function serve(options: { data: string; args?: string[]; env?: Record<string, string> }): Promise<RunningInstance> {
   const args = options.args ?? ['--port', '0', '--edge-port', '0', '--runtime', 'process']
-  const child = spawn(process.execPath, [cli, 'serve', '--data', options.data, '--no-open', ...args], { env: surroundings(options.env), stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [cli, 'serve', '--data', options.data, '--no-open', ...args], {
+    env: surroundings(options.env),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const ended = result(child)
   const instance = await ready(child, options.data, ended)
   return {
@@ -46,12 +49,18 @@ export async function serve(options: { data: string; args?: string[]; env?: Reco
     data: options.data,
     pid: instance.pid,
     run: (...words) => homeport([...words, '--data', options.data]),
-    ask: (path, init = {}) => fetch(instance.api_url + path, { ...init, headers: { authorization: `Bearer ${instance.token}`, ...init.headers } }),
+    ask: (path, init = {}) => fetch(instance.api_url + path, { ...init, headers: withToken(instance.token, init.headers) }),
     async end(signal = 'SIGTERM') {
       child.kill(signal)
       return ended
     },
   }
+}
+
+function withToken(token: string, given?: HeadersInit): Headers {
+  const headers = new Headers(given)
+  headers.set('authorization', `Bearer ${token}`)
+  return headers
 }
 
 async function ready(child: ChildProcess, data: string, ended: Promise<Ran>): Promise<InstanceFile> {
@@ -96,6 +105,8 @@ export function askEdge(edgeUrl: string, slug: string, path = '/'): Promise<{ st
 
 /** Nothing of the person's own Homeport reaches a test. */
 function surroundings(env: Record<string, string> = {}): NodeJS.ProcessEnv {
-  const own = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(HOMEPORT_|VITEST|FORCE_COLOR|DISPLAY$|WAYLAND_DISPLAY$|npm_)/.test(name)))
+  const own = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(HOMEPORT_|VITEST|FORCE_COLOR|DISPLAY$|WAYLAND_DISPLAY$|npm_)/.test(name)),
+  )
   return { ...own, NO_COLOR: '1', ...env }
 }
