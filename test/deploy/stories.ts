@@ -15,7 +15,6 @@ export function deploymentStories(runtime: 'process' | 'docker'): void {
 
     beforeAll(async () => {
       home = await startTestPlatform({ runtime })
-      await home.api('PATCH', '/instance/settings', { rate_limit_authenticated: 1_000_000 })
     })
     afterAll(async () => {
       await home.remove()

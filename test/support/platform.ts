@@ -9,6 +9,7 @@ import type { Project } from '../../server/contract/projects.ts'
 import { type Platform, startPlatform } from '../../server/index.ts'
 import { createLog } from '../../server/lib/log.ts'
 import { readOptions } from '../../server/options.ts'
+import { viewEngine } from './docker.ts'
 import { dockerSocket } from './requirements.ts'
 
 /** A whole platform on a folder of its own, in this process, and short ways to talk to it. */
@@ -35,13 +36,15 @@ export interface Client {
   project(slug: string): Promise<Project>
 }
 
-export async function startTestPlatform(options: { runtime: 'process' | 'docker'; data_dir?: string }): Promise<TestPlatform> {
+/** `rate_limited`: keeps the contract's rates; a suite that asks for states would soon meet them. */
+export async function startTestPlatform(options: { runtime: 'process' | 'docker'; data_dir?: string; rate_limited?: boolean }): Promise<TestPlatform> {
   const data_dir = options.data_dir ?? mkdtempSync(join(tmpdir(), 'homeport-data-'))
   const log: string[] = []
   const platform = await startPlatform(readOptions({ data: data_dir, port: '0', 'edge-port': '0', runtime: options.runtime }), {
     log: createLog((line) => log.push(line)),
   })
   const client = createClient(platform.instance)
+  if (options.rate_limited !== true) await client.api('PATCH', '/instance/settings', { rate_limit_authenticated: 1_000_000, rate_limit_anonymous: 1_000_000 })
   return {
     ...client,
     runtime: options.runtime,
@@ -52,7 +55,7 @@ export async function startTestPlatform(options: { runtime: 'process' | 'docker'
       const { body } = await client.api<{ projects?: Project[] }>('GET', '/v1/projects?limit=100')
       for (const project of body.projects ?? []) await client.api('DELETE', `/v1/projects/${project.slug}`)
       await platform.stop()
-      if (options.runtime === 'docker') await removeDocker(data_dir, log)
+      if (options.runtime === 'docker') await viewEngine(labelled(data_dir, log)).removeAll()
       rmSync(data_dir, { recursive: true, force: true, maxRetries: 5 })
     },
   }
@@ -136,22 +139,6 @@ export function askEdge(edgeUrl: string, host: string, path = '/'): Promise<{ st
   })
 }
 
-/** The engine's leftovers of one test instance: by its label and by nothing else. */
-async function removeDocker(data_dir: string, log: string[]): Promise<void> {
-  const docker = new Docker({ socketPath: dockerSocket })
-  const filters = { label: [`homeport.instance=${instanceIdOf(data_dir, log)}`] }
-  for (const { Id } of await docker.listContainers({ all: true, filters })) await docker.getContainer(Id).remove({ force: true, v: true }).catch(goneAlready)
-  await until(async () => ((await docker.listContainers({ all: true, filters })).length === 0 ? true : undefined), { what: 'containers to go' })
-  for (const { Id } of await docker.listImages({ filters })) await docker.getImage(Id).remove({ force: true }).catch(goneAlready)
-  for (const { Id } of await docker.listNetworks({ filters })) await docker.getNetwork(Id).remove().catch(goneAlready)
-}
-
-/** 404, or 409 while the engine itself is at it. */
-function goneAlready(error: unknown): void {
-  const status = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined
-  if (status !== 404 && status !== 409) throw error
-}
-
 /** Containers and images that bear a deployment's label. */
 export async function dockerLeftovers(deploymentId: string): Promise<string[]> {
   const docker = new Docker({ socketPath: dockerSocket })
@@ -161,8 +148,8 @@ export async function dockerLeftovers(deploymentId: string): Promise<string[]> {
   return [...containers.map((one) => `container ${one.Id}`), ...images.map((one) => `image ${one.Id}`)]
 }
 
-/** Said once in the platform's log at its start. */
-function instanceIdOf(data_dir: string, log: string[]): string {
+/** What its containers and images are labelled with: said once in the platform's log at its start. */
+function labelled(data_dir: string, log: string[]): string {
   for (const line of log) {
     const { instance_id } = JSON.parse(line) as { instance_id?: string }
     if (instance_id !== undefined) return instance_id

@@ -1,0 +1,64 @@
+import Docker from 'dockerode'
+import { until } from './platform.ts'
+import { dockerSocket } from './requirements.ts'
+
+/** What an engine holds of one platform instance: found by its label and by nothing else. */
+export interface EngineView {
+  docker: Docker
+  /** Containers, ended ones too. `role` is `app` or `build`. */
+  containers(): Promise<{ id: string; role: string; deployment_id: string; running: boolean }[]>
+  /** Deployments that images are labelled with; '' for shared dependencies. */
+  images(): Promise<{ id: string; role: string; deployment_id: string }[]>
+  /** The address of a deployment's running app and how often and when it was started; undefined when none runs. */
+  appOf(deploymentId: string): Promise<{ id: string; address: string; port: number; started_at: string; restarts: number } | undefined>
+  removeAll(): Promise<void>
+}
+
+/** The last twelve characters of the owner's id: how an instance labels what is its own. */
+export const instanceIdOf = (ownerId: string): string => ownerId.slice(-12)
+
+export function viewEngine(instanceId: string, socketPath = dockerSocket): EngineView {
+  const docker = new Docker({ socketPath })
+  const filters = { label: [`homeport.instance=${instanceId}`] }
+
+  const containers = async () =>
+    (await docker.listContainers({ all: true, filters })).map(({ Id, Labels, State }) => ({
+      id: Id,
+      role: Labels['homeport.role'] ?? '',
+      deployment_id: Labels['homeport.deployment'] ?? '',
+      running: State === 'running',
+    }))
+
+  return {
+    docker,
+    containers,
+    async images() {
+      return (await docker.listImages({ filters })).map(({ Id, Labels }) => ({ id: Id, role: Labels?.['homeport.role'] ?? '', deployment_id: Labels?.['homeport.deployment'] ?? '' }))
+    },
+    async appOf(deploymentId) {
+      const app = (await containers()).find((one) => one.role === 'app' && one.deployment_id === deploymentId && one.running)
+      if (!app) return undefined
+      const { NetworkSettings, State, Config, RestartCount } = await docker.getContainer(app.id).inspect()
+      return {
+        id: app.id,
+        address: Object.values(NetworkSettings.Networks)[0]?.IPAddress ?? '',
+        port: Number(Config.Labels['homeport.port']),
+        started_at: State.StartedAt,
+        restarts: RestartCount,
+      }
+    },
+    async removeAll() {
+      for (const { id } of await containers()) await docker.getContainer(id).remove({ force: true, v: true }).catch(goneAlready)
+      await until(async () => ((await containers()).length === 0 ? true : undefined), { what: 'containers to go' })
+      for (const { Id } of await docker.listImages({ filters })) await docker.getImage(Id).remove({ force: true }).catch(goneAlready)
+      for (const { Name } of (await docker.listVolumes({ filters: JSON.stringify(filters) })).Volumes ?? []) await docker.getVolume(Name).remove().catch(goneAlready)
+      for (const { Id } of await docker.listNetworks({ filters })) await docker.getNetwork(Id).remove().catch(goneAlready)
+    },
+  }
+}
+
+/** 404, or 409 while the engine itself is at it. */
+function goneAlready(error: unknown): void {
+  const status = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined
+  if (status !== 404 && status !== 409) throw error
+}
