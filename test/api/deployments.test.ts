@@ -1,0 +1,300 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { deployment as deploymentSchema, deploymentDetail } from '../../server/contract/deployments.ts'
+import type { Deployment } from '../../server/contract/deployments.ts'
+import { makeRepository, tinyServer } from '../support/repository.ts'
+import { until } from '../support/platform.ts'
+import { deployed, expectRefusal, faults, startWorld } from './world.ts'
+import type { World } from './world.ts'
+import { z } from 'zod'
+
+let world: World
+beforeAll(async () => {
+  world = await startWorld()
+})
+afterAll(() => world.close())
+
+const exactly = z.strictObject(deploymentSchema.shape)
+const post = (path: string) => world.ask('owner', 'POST', `/v1/projects/${path}`)
+/** Id of the newest deployment of a project. */
+async function newest(slug: string): Promise<string> {
+  const { deployments } = (await world.ask('owner', 'GET', `/v1/projects/${slug}/deployments?limit=1`)).body as { deployments: Deployment[] }
+  return deployments[0]?.id ?? ''
+}
+
+const unknown = 'dpl_00000000000000000000000000'
+
+/** Events of a stream as they come, until it ends or `enough` says so. */
+async function events(path: string, options: { enough?: (list: Event[]) => boolean; headers?: Record<string, string> } = {}): Promise<Event[]> {
+  const controller = new AbortController()
+  const answer = await fetch(world.home.platform.api_url + path, {
+    headers: { authorization: `Bearer ${world.tokens.owner}`, ...options.headers },
+    signal: controller.signal,
+  })
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])
+  const list: Event[] = []
+  let text = ''
+  for await (const piece of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += piece
+    const blocks = text.split('\n\n')
+    text = blocks.pop() ?? ''
+    list.push(...blocks.map(readEvent).filter((event) => event !== undefined))
+    if (options.enough?.(list)) {
+      controller.abort()
+      break
+    }
+  }
+  return list
+}
+
+interface Event {
+  event: string
+  id: string | undefined
+  data: string
+}
+
+function readEvent(block: string): Event | undefined {
+  const lines = block.split('\n').filter((line) => !line.startsWith(':'))
+  if (lines.length === 0) return undefined
+  const of = (name: string) => lines.filter((line) => line.startsWith(`${name}: `)).map((line) => line.slice(name.length + 2))
+  return { event: of('event')[0] ?? 'message', id: of('id')[0], data: of('data').join('\n') }
+}
+
+const parsed = (list: Event[], name: string) =>
+  list.filter(({ event }) => event === name).map(({ data }) => JSON.parse(data) as Record<string, unknown>)
+
+describe('POST deploy', () => {
+  test('201 with id, status and the whole deployment', async () => {
+    await world.home.createProject({ slug: 'deployed', repo_url: world.repository.url })
+    const answer = await post('deployed/deploy')
+    expect(answer.status).toBe(201)
+    const { deployment_id, status, deployment } = answer.body as { deployment_id: string; status: string; deployment: Deployment }
+    expect(exactly.parse(deployment)).toMatchObject({
+      id: deployment_id,
+      status,
+      target: 'production',
+      trigger: 'manual',
+      source: 'git',
+      branch: 'main',
+      parent_id: null,
+      is_current: false,
+      can_rollback: false,
+      url: null,
+      error: null,
+      finished_at: null,
+    })
+    expect(deployment_id).toMatch(/^dpl_[0-9a-z]{26}$/)
+    expect((await world.home.project('deployed')).status).toBe('building')
+    expect((await world.home.ended('deployed', deployment_id)).status).toBe('ready')
+    expect((await world.home.project('deployed')).status).toBe('live')
+  })
+
+  test('400 without a repository; 404 comes before it', async () => {
+    await world.home.createProject({ slug: 'unlinked' })
+    expectRefusal(await post('unlinked/deploy'), 400, 'project_not_connected')
+    expectRefusal(await post('missing/deploy'), 404, 'project_not_found')
+  })
+
+  test('brings a stopped project back', async () => {
+    expect((await post('deployed/stop')).body).toEqual({ ok: true, status: 'inactive' })
+    expect((await world.home.edge('deployed.localhost')).status).not.toBe(200)
+    const { id } = await world.home.deploy('deployed')
+    await world.home.ended('deployed', id)
+    expect((await world.home.project('deployed')).status).toBe('live')
+    expect((await world.home.edge('deployed.localhost')).body).toBe('one')
+  })
+})
+
+describe('retry, rollback and cancel', () => {
+  test('retry builds the same commit again, as a child of the first', async () => {
+    const repository = makeRepository(tinyServer('first'))
+    await world.home.createProject({ slug: 'again', repo_url: repository.url })
+    const first = await world.home.ended('again', (await world.home.deploy('again')).id)
+    repository.commit(tinyServer('second'))
+    const answer = await post(`again/deployments/${first.id}/retry`)
+    expect(answer.status).toBe(201)
+    const retried = await world.home.ended('again', answer.body.deployment_id as string)
+    expect(retried).toMatchObject({ status: 'ready', trigger: 'retry', parent_id: first.id, commit_sha: first.commit_sha, is_current: true })
+    expect((await world.home.edge('again.localhost')).body).toBe('first')
+    repository.remove()
+  })
+
+  test('rollback puts an earlier production deployment back, by a new one', async () => {
+    const repository = makeRepository(tinyServer('old'))
+    await world.home.createProject({ slug: 'back', repo_url: repository.url })
+    const old = await world.home.ended('back', (await world.home.deploy('back')).id)
+    repository.commit(tinyServer('new'))
+    const fresh = await world.home.ended('back', (await world.home.deploy('back')).id)
+    expect((await world.home.edge('back.localhost')).body).toBe('new')
+    expect((await world.home.deployment('back', old.id)).is_current).toBe(false)
+    const answer = await post(`back/deployments/${old.id}/rollback`)
+    expect(answer.status).toBe(201)
+    const rolled = await world.home.ended('back', answer.body.deployment_id as string)
+    expect(rolled).toMatchObject({ status: 'ready', trigger: 'rollback', parent_id: old.id, commit_sha: old.commit_sha, is_current: true })
+    expect((await world.home.edge('back.localhost')).body).toBe('old')
+    expect((await world.home.deployment('back', fresh.id)).is_current).toBe(false)
+    repository.remove()
+  })
+
+  test('409 for a rollback to what was never ready', async () => {
+    const repository = makeRepository({ 'package.json': '{"name":"x","scripts":{"build":"exit 3","start":"node x.js"}}', 'x.js': '' })
+    await world.home.createProject({ slug: 'broken', repo_url: repository.url })
+    const failed = await world.home.ended('broken', (await world.home.deploy('broken')).id)
+    expect(failed).toMatchObject({
+      status: 'failed',
+      can_rollback: false,
+      error: { code: expect.any(String), message: expect.any(String), hint: expect.any(String) },
+    })
+    expectRefusal(await post(`broken/deployments/${failed.id}/rollback`), 409, 'rollback_not_allowed')
+    expect((await world.home.project('broken')).status).toBe('failed')
+    repository.remove()
+  })
+
+  test('cancel ends what is on its way, and is 409 after the end', async () => {
+    const repository = makeRepository({ 'package.json': '{"name":"x","scripts":{"build":"sleep 600","start":"node x.js"}}', 'x.js': '' })
+    await world.home.createProject({ slug: 'slow', repo_url: repository.url })
+    const { id } = await world.home.deploy('slow')
+    await until(async () => ((await world.home.deployment('slow', id)).status === 'building' ? true : undefined), { what: 'the build' })
+    const answer = await post(`slow/deployments/${id}/cancel`)
+    expect([answer.status, answer.body]).toEqual([200, { ok: true }])
+    expect(await world.home.ended('slow', id)).toMatchObject({ status: 'canceled', error: null })
+    expectRefusal(await post(`slow/deployments/${id}/cancel`), 409, 'deployment_terminal')
+    repository.remove()
+  })
+
+  test('a newer one cancels an older queued one of the same branch', async () => {
+    const repository = makeRepository({ 'package.json': '{"name":"x","scripts":{"build":"sleep 600","start":"node x.js"}}', 'x.js': '' })
+    await world.home.createProject({ slug: 'queue', repo_url: repository.url })
+    const ids: string[] = []
+    for (let i = 0; i < 3; i++) ids.push((await world.home.deploy('queue')).id)
+    const [first = '', second = '', third = ''] = ids
+    expect((await world.home.deployment('queue', second)).status).toBe('canceled')
+    const last = await world.home.deployment('queue', third)
+    expect(['queued', 'building']).toContain(last.status)
+    if (last.status === 'queued') expect(last.queue_position).toBe(1)
+    for (const id of [third, first]) await post(`queue/deployments/${id}/cancel`)
+    repository.remove()
+  })
+
+  test.each(['retry', 'cancel', 'rollback'])('404 for %s of what is not there', async (verb) => {
+    for (const id of [unknown, 'x', 'constructor', '1%20OR%201=1', '%F0%9F%92%A5'])
+      expectRefusal(await post(`deployed/deployments/${id}/${verb}`), 404, 'deployment_not_found')
+  })
+})
+
+describe('GET deployments', () => {
+  test('newest first, by pages, filtered', async () => {
+    const ids: string[] = []
+    await world.home.createProject({ slug: 'listed', repo_url: world.repository.url })
+    for (let i = 0; i < 4; i++) ids.unshift((await world.home.ended('listed', (await world.home.deploy('listed')).id)).id)
+    const list = async (query: string) => {
+      const answer = await world.ask('owner', 'GET', `/v1/projects/listed/deployments${query}`)
+      expect(answer.status).toBe(200)
+      const { deployments, next_cursor } = answer.body as { deployments: Deployment[]; next_cursor: string | null }
+      for (const one of deployments) exactly.parse(one)
+      return { ids: deployments.map(({ id }) => id), next_cursor, deployments }
+    }
+    expect(await list('')).toMatchObject({ ids, next_cursor: null })
+    const page = await list('?limit=3')
+    expect(page.ids).toEqual(ids.slice(0, 3))
+    expect(await list(`?limit=3&cursor=${page.next_cursor}`)).toMatchObject({ ids: ids.slice(3), next_cursor: null })
+    expect((await list('?status=ready&target=production&branch=main')).ids).toEqual(ids)
+    expect((await list('?status=failed')).ids).toEqual([])
+    expect((await list('?target=preview')).ids).toEqual([])
+    expect((await list('?branch=other')).ids).toEqual([])
+    expect(page.deployments.map(({ is_current }) => is_current)).toEqual([true, false, false])
+  })
+
+  test.each(['limit=0', 'status=done', 'target=all', 'cursor=x', 'branch=a&branch=b', `branch=${'x'.repeat(201)}`])('400 for %s', async (query) => {
+    const answer = await world.ask('owner', 'GET', `/v1/projects/deployed/deployments?${query}`)
+    expectRefusal(answer, 400, 'invalid_input')
+    expect(faults(answer)).toEqual([query.split('=')[0]])
+  })
+
+  test('one of them has its log and its steps', async () => {
+    const id = await newest('deployed')
+    const detail = z
+      .strictObject(deploymentDetail.shape)
+      .parse((await world.ask('owner', 'GET', `/v1/projects/deployed/deployments/${id}`)).body.deployment)
+    expect(detail.build_log.trimEnd().split('\n')).toHaveLength(detail.build_log_lines)
+    expect(detail.build_log_truncated).toBe(false)
+    expect(detail.steps.map(({ name }) => name)).toEqual(['clone', 'detect', 'install', 'build', 'start', 'health_check', 'route'])
+    expect(detail.url).toMatch(/^http:\/\/deployed\.localhost:\d+/)
+    for (const field of ['queued_ms', 'build_ms', 'deploy_ms'] as const) expect(detail[field]).toBeGreaterThanOrEqual(0)
+  })
+
+  test('404 for one that is not there', async () => {
+    for (const path of [`deployments/${unknown}`, `deployments/${unknown}/logs`])
+      expectRefusal(await world.ask('owner', 'GET', `/v1/projects/deployed/${path}`), 404, 'deployment_not_found')
+  })
+})
+
+describe('the build log as a stream', () => {
+  test('first the status, then everything, then the end', async () => {
+    const { id } = await deployed(world, 'streamed')
+    const list = await events(`/v1/projects/streamed/deployments/${id}/logs`)
+    expect(list[0]?.event).toBe('status')
+    expect(list.at(-1)).toMatchObject({ event: 'end', data: '{"status":"ready"}' })
+    expect(list.map(({ event }) => event)).not.toContain('error')
+    const lines = parsed(list, 'log')
+    expect(lines.map(({ seq }) => seq)).toEqual(lines.map((_, i) => i + 1))
+    for (const line of lines) expect(Object.keys(line).toSorted()).toEqual(['line', 'seq', 'step', 'stream', 'ts'])
+    expect(parsed(list, 'status').at(-1)).toMatchObject({ status: 'ready', error: null })
+    const steps = parsed(list, 'step')
+    expect(steps).toContainEqual({ name: 'route', status: 'done', ts: expect.any(String) })
+
+    // Read again after the end, and with the same lines as the detail has.
+    const again = await events(`/v1/projects/streamed/deployments/${id}/logs`)
+    expect(parsed(again, 'log')).toEqual(lines)
+    const { build_log } = await world.home.deployment('streamed', id)
+    expect(lines.map(({ line }) => line)).toEqual(build_log.trimEnd().split('\n'))
+  })
+
+  test('resumes after the last event, by header or query, without a gap or a repeat; a foreign id gives everything', async () => {
+    const id = await newest('streamed')
+    const path = `/v1/projects/streamed/deployments/${id}/logs`
+    const whole = (await events(path)).filter(({ id: eventId }) => eventId !== undefined)
+    const middle = whole[Math.floor(whole.length / 2)]?.id ?? ''
+    const rest = whole.slice(Math.floor(whole.length / 2) + 1)
+    expect((await events(path, { headers: { 'last-event-id': middle } })).filter(({ id: eventId }) => eventId !== undefined)).toEqual(rest)
+    expect((await events(`${path}?last_event_id=${encodeURIComponent(middle)}`)).filter(({ id: eventId }) => eventId !== undefined)).toEqual(rest)
+    for (const foreign of ['garbage', '-1', '999999999999', `${unknown}.3`]) {
+      expect((await events(path, { headers: { 'last-event-id': foreign } })).filter(({ id: eventId }) => eventId !== undefined)).toEqual(whole)
+    }
+  })
+})
+
+describe('the runtime log as a stream', () => {
+  test('plain lines for a plain client, and states by name', async () => {
+    const list = await events('/v1/projects/streamed/runtime-logs', { enough: (all) => all.some(({ data }) => data === 'version one listens') })
+    expect(list.find(({ data }) => data === 'version one listens')?.event).toBe('message')
+    expect(list.every(({ event }) => ['message', 'state'].includes(event))).toBe(true)
+  })
+
+  test('as JSON when asked', async () => {
+    const list = await events('/v1/projects/streamed/runtime-logs?format=json&lines=20', {
+      enough: (all) => all.some(({ event }) => event === 'log'),
+    })
+    expect(parsed(list, 'log')[0]).toEqual({
+      seq: expect.any(Number),
+      ts: expect.any(String),
+      stream: 'stdout',
+      line: 'version one listens',
+      deployment_id: expect.stringMatching(/^dpl_/),
+    })
+  })
+
+  test.each(['lines=19', 'lines=2001', 'lines=x', 'format=xml'])('400 for %s', async (query) => {
+    expectRefusal(await world.ask('owner', 'GET', `/v1/projects/streamed/runtime-logs?${query}`), 400, 'invalid_input')
+  })
+
+  test('is open to a project that was never deployed, and waits', async () => {
+    await world.home.createProject({ slug: 'silent' })
+    const controller = new AbortController()
+    const answer = await fetch(`${world.home.platform.api_url}/v1/projects/silent/runtime-logs`, {
+      headers: { authorization: `Bearer ${world.tokens.owner}` },
+      signal: controller.signal,
+    })
+    expect(answer.status).toBe(200)
+    controller.abort()
+  })
+})
