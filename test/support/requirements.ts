@@ -32,7 +32,11 @@ const look: Record<Requirement, () => { ok: boolean; reason: string }> = {
   electron() {
     const folder = process.env.ELECTRON_OVERRIDE_DIST_PATH ?? join(dirname(createRequire(import.meta.url).resolve('electron/package.json')), 'dist')
     const ok = ['electron', 'Electron.app', 'electron.exe'].some((name) => existsSync(join(folder, name)))
-    return ok ? { ok, reason: '' } : { ok, reason: 'Electron’s binary is not here; run npx install-electron where its release host can be reached' }
+    if (!ok) return { ok, reason: 'Electron’s binary is not here; run npx install-electron where its release host can be reached' }
+    const hasDisplay = process.platform !== 'linux' || Boolean(process.env.DISPLAY ?? process.env.WAYLAND_DISPLAY)
+    return hasDisplay
+      ? { ok, reason: '' }
+      : { ok: false, reason: 'Electron’s binary is here but no display; run npm test in a desktop session or under xvfb-run' }
   },
   git() {
     try {
