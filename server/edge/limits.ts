@@ -38,8 +38,10 @@ export const limits = {
   /** A tunnel of which one end is closed. */
   tunnel_half_closed_ms: 30_000,
 
-  small_read_bytes: 16 * 1024,
+  small_read_bytes: 64 * 1024,
   large_read_bytes: 256 * 1024,
+  /** Free room before what is read, so that an answer's new head fits in front of its body without a copy. */
+  headroom_bytes: 4 * 1024,
 
   sweep_ms: 250,
 

@@ -224,8 +224,13 @@ class PlainConnection implements Visit, Sink, Timed {
     if (this.#rechunk) this.#head += `${(end - start).toString(16)}\r\n`
     const head = this.#head
     if (head === '') socket.write(bytes.subarray(start, end))
-    else {
-      // Head and body in one write: one packet, one system call.
+    else if (start >= head.length) {
+      // Head and body in one write: one packet, one system call. The head goes where the app's was.
+      bytes.write(head, start - head.length, 'latin1')
+      this.#head = ''
+      this.#begun = true
+      socket.write(bytes.subarray(start - head.length, end))
+    } else {
       const whole = Buffer.allocUnsafe(head.length + end - start)
       whole.write(head, 0, 'latin1')
       bytes.copy(whole, head.length, start, end)

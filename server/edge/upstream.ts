@@ -21,7 +21,7 @@ export interface Sink {
   /** The body will take a while: send the head on. */
   flush(): void
   /**
-   * A part of the body, in memory that is used again: true when the bytes are done with, false when they are still
+   * A part of the body, in memory that is used again; what is before `start` may be written over. True when the bytes are done with, false when they are still
    * needed; nothing more comes then until `exchange.resume()`.
    */
   data(bytes: Buffer, start: number, end: number): boolean
@@ -197,6 +197,7 @@ const closePhase = 4
 const tunnelPhase = 5
 
 const largeBuffers: Buffer[] = []
+const newBuffer = (bytes: number): Buffer => Buffer.allocUnsafeSlow(limits.headroom_bytes + bytes)
 
 /** A connection to an app: at most one request at a time. */
 class Connection implements Timed {
@@ -216,7 +217,9 @@ class Connection implements Timed {
   #answered = false
   /** Whether the client still needs what is in the buffer. */
   #held = false
-  #buffer: Buffer = Buffer.allocUnsafeSlow(limits.small_read_bytes)
+  #buffer: Buffer = newBuffer(limits.small_read_bytes)
+  /** The same memory behind its headroom: where the next read goes. */
+  #room: Buffer = this.#buffer.subarray(limits.headroom_bytes)
 
   constructor(owner: Owner) {
     this.#owner = owner
@@ -230,7 +233,7 @@ class Connection implements Timed {
       keepAlive: true,
       keepAliveInitialDelay: 30_000,
       allowHalfOpen: true,
-      onread: { buffer: () => this.#buffer, callback: (count, bytes) => this.#read(count, bytes as Buffer) },
+      onread: { buffer: () => this.#room, callback: (count) => this.#read(count) },
     })
     this.socket.on('connect', () => {
       const exchange = this.exchange
@@ -277,7 +280,7 @@ class Connection implements Timed {
   }
 
   /** Returns false to stop reading until `resume`. */
-  #read(count: number, bytes: Buffer): boolean {
+  #read(count: number): boolean {
     this.#held = false
     const exchange = this.exchange
     if (exchange === null) {
@@ -285,12 +288,14 @@ class Connection implements Timed {
       this.socket.destroy()
       return false
     }
-    let at = 0
-    let end = count
+    let bytes = this.#buffer
+    let at: number = limits.headroom_bytes
+    let end = at + count
     while (this.#phase === headPhase) {
       this.#answered = true
       if (this.#partial !== null) {
-        bytes = Buffer.concat([this.#partial, bytes.subarray(0, end)])
+        bytes = Buffer.concat([this.#partial, bytes.subarray(at, end)])
+        at = 0
         end = bytes.length
         this.#partial = null
       }
@@ -332,7 +337,7 @@ class Connection implements Timed {
     } else if (head.length >= 0) {
       this.#phase = lengthPhase
       this.#left = head.length
-      if (head.length > limits.small_read_bytes * 2) this.#grow()
+      if (head.length > limits.small_read_bytes) this.#grow()
     } else {
       this.#phase = closePhase
       this.#keep = false
@@ -363,7 +368,7 @@ class Connection implements Timed {
       if (sink.raw && upTo > start && !sink.data(bytes, start, upTo)) this.#held = true
       if (exchange.over) return false
       if (stop !== more) this.#finish(exchange, stop < end)
-      else if (end === limits.small_read_bytes && !this.#held) this.#grow()
+      else if (end - start === limits.small_read_bytes && !this.#held) this.#grow()
       return !this.#held || this.exchange === null
     }
     if (end > start && !sink.data(bytes, start, end)) this.#held = true
@@ -413,14 +418,19 @@ class Connection implements Timed {
   }
 
   #grow(): void {
-    if (this.#buffer.length < limits.large_read_bytes) this.#buffer = largeBuffers.pop() ?? Buffer.allocUnsafeSlow(limits.large_read_bytes)
+    if (this.#room.length < limits.large_read_bytes) this.#take(largeBuffers.pop() ?? newBuffer(limits.large_read_bytes))
   }
 
   #shrink(): void {
-    const large = this.#buffer.length === limits.large_read_bytes
+    const large = this.#room.length === limits.large_read_bytes
     if (!large && !this.#held) return
     // A buffer that the client still reads from is left to it.
     if (large && !this.#held && largeBuffers.length < 16) largeBuffers.push(this.#buffer)
-    this.#buffer = Buffer.allocUnsafeSlow(limits.small_read_bytes)
+    this.#take(newBuffer(limits.small_read_bytes))
+  }
+
+  #take(buffer: Buffer): void {
+    this.#buffer = buffer
+    this.#room = buffer.subarray(limits.headroom_bytes)
   }
 }
