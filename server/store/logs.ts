@@ -100,11 +100,12 @@ export function createLogStore(db: Database<LogTables>): LogStore {
     trim(stream, keep_head_bytes, keep_tail_bytes) {
       db.writeNow((tx) =>
         tx.sqlRun(
-          `DELETE FROM chunks WHERE stream = ?1 AND first IN (
+          `DELETE FROM chunks WHERE stream = ? AND first IN (
              SELECT first FROM (
                SELECT first, sum(bytes) OVER (ORDER BY first) AS from_start, sum(bytes) OVER (ORDER BY first DESC) AS from_end
-               FROM chunks WHERE stream = ?1)
-             WHERE from_start > ?2 AND from_end > ?3)`,
+               FROM chunks WHERE stream = ?)
+             WHERE from_start > ? AND from_end > ?)`,
+          stream,
           stream,
           keep_head_bytes,
           keep_tail_bytes,
