@@ -98,10 +98,10 @@ export const isConnectionError = (error: unknown): boolean =>
   /ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|socket hang up|No answer within/.test(`${(error as NodeJS.ErrnoException).code ?? ''} ${error.message}`)
 
 /** Removes a container at once; none of that name is no error. */
-export async function removeContainer(docker: Docker, id: string): Promise<void> {
+export async function removeContainer(container: Docker.Container): Promise<void> {
   for (let attempt = 0; ; attempt++) {
     try {
-      await docker.getContainer(id).remove({ force: true })
+      await container.remove({ force: true })
       return
     } catch (error) {
       const status = statusOf(error)

@@ -23,89 +23,112 @@ export interface Follower {
 export async function followContainer(engine: Engine, id: string, since_ms: number | null | 'start', observer: InstanceObserver): Promise<Follower> {
   const closing = new AbortController()
   const output = createOutput(observer.onLine)
+  const containerOf = async () => (await engine.connection()).docker.getContainer(id)
   let live: Readable | undefined
-  let liveEnded: Promise<void> = Promise.resolve()
 
-  if (since_ms === 'start') {
-    const { docker } = await engine.connection()
-    live = readable(await docker.getContainer(id).attach({ stream: true, stdout: true, stderr: true }))
-    live.on('data', output.write)
-    liveEnded = endOf(live)
-  }
-
-  /** The rest of the output, from the engine's log. */
-  const catchUp = async () => {
-    const { docker } = await engine.connection()
-    const stream = readable(await docker.getContainer(id).logs({ follow: true, stdout: true, stderr: true }))
-    const write = output.catchUp()
-    stream.on('data', write)
-    await endOf(stream)
-  }
-
-  /** For an adopted one: the log with times, as far as it is newer than what the caller has. */
-  const readSince = async (after_ms: number | null) => {
-    const { docker } = await engine.connection()
-    const options = { follow: true as const, stdout: true, stderr: true, timestamps: true, ...(after_ms === null ? {} : { since: after_ms / 1_000 }) }
-    const stream = readable(await docker.getContainer(id).logs(options))
+  /** Hands a stream on and resolves when it ends, breaks or is closed. */
+  const read = (stream: Readable, write: (chunk: Buffer) => void): Promise<void> => {
     live = stream
+    stream.on('data', write)
+    return endOf(stream)
+  }
+
+  const attached = since_ms === 'start' ? read(readable(await (await containerOf()).attach({ stream: true, stdout: true, stderr: true })), output.live().write) : undefined
+
+  /** The output from the engine's log: what is there and what comes, to the end of the container. */
+  const readLog = async () => {
+    const container = await containerOf()
+    await read(readable(await container.logs({ follow: true, stdout: true, stderr: true })), output.full().write)
+  }
+
+  /** For one that is adopted: the log with its times, as far as it is newer than `after`. The answer is the time of the last line. */
+  const readSince = async (after: string): Promise<string> => {
+    const container = await containerOf()
+    const options = { follow: true as const, stdout: true, stderr: true, timestamps: true, since: Date.parse(after) / 1_000 }
+    let newest = after
     const strip = (name: 'stdout' | 'stderr') =>
       createLineSplitter((line) => {
-        const space = line.indexOf(' ')
-        if (after_ms === null || Date.parse(line.slice(0, space)) > after_ms) observer.onLine(name, line.slice(space + 1))
+        // RFC 3339 with nine digits: their order is that of the text.
+        const time = line.slice(0, line.indexOf(' '))
+        if (time <= after) return
+        if (time > newest) newest = time
+        observer.onLine(name, line.slice(time.length + 1))
       })
     const lines = { stdout: strip('stdout'), stderr: strip('stderr') }
-    const scanner = createFrameScanner((name, data) => lines[name].write(data))
-    stream.on('data', scanner.write)
-    await endOf(stream)
+    await read(readable(await container.logs(options)), createFrameScanner((name, data) => lines[name].write(data)).write)
     lines.stdout.end()
     lines.stderr.end()
+    return newest
+  }
+
+  const pause = (ms: number) => delay(ms, undefined, { signal: closing.signal }).catch(() => {})
+  const ended = Promise.withResolvers<void>()
+  const over = Promise.withResolvers<void>()
+  let isOver = false
+
+  /** All output, up to a full reading that began after the end: one that breaks off looks the same as one that is complete. */
+  const readAll = async () => {
+    let after = typeof since_ms === 'number' ? new Date(since_ms).toISOString() : ''
+    await attached
+    if (attached) await Promise.race([over.promise, pause(100)])
+    while (!closing.signal.aborted) {
+      const isLast = isOver
+      try {
+        if (after) after = await readSince(after)
+        else await readLog()
+        if (isLast) return
+      } catch (error) {
+        if (statusOf(error) === 404) return
+        await pause(500)
+      }
+      await Promise.race([over.promise, pause(100)])
+    }
   }
 
   const waitForEnd = async (): Promise<Exit | undefined> => {
     for (let pause_ms = 250; !closing.signal.aborted; pause_ms = Math.min(5_000, pause_ms * 2)) {
       try {
-        const { docker } = await engine.connection()
-        await docker.getContainer(id).wait({ abortSignal: closing.signal })
-        const { State } = await docker.getContainer(id).inspect()
+        const container = await containerOf()
+        await container.wait({ abortSignal: closing.signal })
+        const { State } = await container.inspect()
         if (!State.Running) return exitOf(State.ExitCode, null, State.OOMKilled)
       } catch (error) {
         // Removed behind our back: that is an end too.
-        if (statusOf(error) === 404) return { code: null, signal: 'SIGKILL', out_of_memory: false }
+        if (statusOf(error) === 404) return exitOf(null, 'SIGKILL', false)
         if (closing.signal.aborted) break
         if (isConnectionError(error)) engine.lost()
-        await delay(pause_ms, undefined, { signal: closing.signal }).catch(() => {})
+        await pause(pause_ms)
       }
     }
     return undefined
   }
 
-  let settle = () => {}
-  const ended = new Promise<void>((resolve) => {
-    settle = resolve
-  })
-
   const watch = async () => {
-    const reading = since_ms === 'start' ? Promise.resolve() : readSince(since_ms).catch(() => {})
+    const reading = readAll().catch(() => {})
     const exit = await waitForEnd()
-    if (!exit) return settle()
-    await Promise.race([Promise.all([reading, liveEnded]), delay(2_000, undefined, { signal: closing.signal }).catch(() => {})])
-    if (since_ms === 'start') await catchUp().catch(() => {})
-    live?.destroy()
-    output.end()
-    const { docker } = await engine.connection().catch(() => ({ docker: undefined }))
-    // An ended container is never started again: a restart makes a new one.
-    if (docker && !closing.signal.aborted) await removeContainer(docker, id).catch(() => {})
-    if (!closing.signal.aborted) observer.onExit(exit)
-    settle()
+    isOver = true
+    over.resolve()
+    if (exit) {
+      // Its own log ends by itself; a stream that was lost on the way must not keep the end from being told.
+      await Promise.race([reading, pause(10_000)])
+      live?.destroy()
+      output.end()
+      // An ended container is never started again: a restart makes a new one.
+      await containerOf()
+        .then((container) => (closing.signal.aborted ? undefined : removeContainer(container)))
+        .catch(() => {})
+      if (!closing.signal.aborted) observer.onExit(exit)
+    }
+    ended.resolve()
   }
 
   return {
     started: () => void watch(),
-    ended,
+    ended: ended.promise,
     close() {
       closing.abort()
       live?.destroy()
-      settle()
+      ended.resolve()
     },
   }
 }

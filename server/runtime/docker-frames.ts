@@ -3,21 +3,17 @@ import { createLineSplitter } from './lines.ts'
 /** Takes the engine's framed output apart: 8 bytes of head (stream, three zeros, length), then so many bytes. */
 export interface FrameScanner {
   write(chunk: Buffer): void
-  /** Bytes of payload so far, by stream. */
-  readonly received: { stdout: number; stderr: number }
 }
 
 const headBytes = 8
 
 export function createFrameScanner(onData: (stream: 'stdout' | 'stderr', data: Buffer) => void): FrameScanner {
-  const received = { stdout: 0, stderr: 0 }
   const head = Buffer.alloc(headBytes)
   let headFilled = 0
   let left = 0
   let stream: 'stdout' | 'stderr' = 'stdout'
 
   return {
-    received,
     write(chunk) {
       let at = 0
       while (at < chunk.length) {
@@ -32,7 +28,6 @@ export function createFrameScanner(onData: (stream: 'stdout' | 'stderr', data: B
           continue
         }
         const end = Math.min(chunk.length, at + left)
-        received[stream] += end - at
         onData(stream, chunk.subarray(at, end))
         left -= end - at
         at = end
@@ -41,31 +36,31 @@ export function createFrameScanner(onData: (stream: 'stdout' | 'stderr', data: B
   }
 }
 
-/** Bytes of both streams into lines, counting what came, so that a later full reading can go on where this one broke off. */
-export function createOutput(onLine: (stream: 'stdout' | 'stderr', line: string) => void) {
+/** The output of one container as lines, from readings that may break off and begin anew. */
+export interface Output {
+  /** Reads on from where the live stream goes. */
+  live(): FrameScanner
+  /** Reads the whole output from its first byte, and passes over what was delivered by any reading before. */
+  full(): FrameScanner
+  end(): void
+}
+
+export function createOutput(onLine: (stream: 'stdout' | 'stderr', line: string) => void): Output {
   const lines = { stdout: createLineSplitter((line) => onLine('stdout', line)), stderr: createLineSplitter((line) => onLine('stderr', line)) }
-  const scanner = () => createFrameScanner((stream, data) => lines[stream].write(data))
-  let current = scanner()
+  const delivered = { stdout: 0, stderr: 0 }
+  const deliver = (stream: 'stdout' | 'stderr', data: Buffer) => {
+    delivered[stream] += data.length
+    lines[stream].write(data)
+  }
   return {
-    /** Live output. */
-    write: (chunk: Buffer) => current.write(chunk),
-    get received() {
-      return { ...current.received }
-    },
-    /** A full reading from the first byte on: what was received live is passed over. */
-    catchUp(): (chunk: Buffer) => void {
-      const have = { ...current.received }
+    live: () => createFrameScanner(deliver),
+    full() {
       const seen = { stdout: 0, stderr: 0 }
-      const full = createFrameScanner((stream, data) => {
-        const skip = Math.min(data.length, Math.max(0, have[stream] - seen[stream]))
+      return createFrameScanner((stream, data) => {
+        const skip = Math.min(data.length, Math.max(0, delivered[stream] - seen[stream]))
         seen[stream] += data.length
-        if (skip < data.length) lines[stream].write(data.subarray(skip))
+        if (skip < data.length) deliver(stream, data.subarray(skip))
       })
-      return (chunk) => full.write(chunk)
-    },
-    /** A live reading anew, after the connection broke. */
-    restart() {
-      current = scanner()
     },
     end() {
       lines.stdout.end()

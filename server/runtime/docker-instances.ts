@@ -52,7 +52,7 @@ export function createInstances(engine: Engine): Instances {
         HostConfig: {
           Memory: bytes,
           MemorySwap: bytes,
-          // A quarter of the memory's share would starve builds; one core keeps one app from taking the machine.
+          // One core, so that no app takes the whole machine.
           NanoCpus: 1e9,
           PidsLimit: maxProcesses,
           CapDrop: ['ALL'],
@@ -74,6 +74,8 @@ export function createInstances(engine: Engine): Instances {
   const describe = async (docker: Docker, id: string, deploymentId: string): Promise<Instance> => {
     const { native } = await engine.connection()
     const found = await docker.getContainer(id).inspect()
+    // The init process in the container says by these that it found no program, or none that can be run.
+    if (!found.State.Running && (found.State.ExitCode === 127 || found.State.ExitCode === 126)) throw startFailure(new Error('executable file not found'))
     const port = Number(found.Config.Labels['homeport.port'] ?? defaultPort)
     const published = found.NetworkSettings.Ports[`${port}/tcp`]?.[0]?.HostPort
     const address = Object.values(found.NetworkSettings.Networks)[0]?.IPAddress ?? ''
@@ -98,12 +100,14 @@ export function createInstances(engine: Engine): Instances {
         await container.start().catch((error: unknown) => {
           throw startFailure(error)
         })
+        const instance = await describe(docker, container.id, request.deployment_id)
+        // Only now can its end be told: an app that could not be started has none.
         follower.started()
-        return await describe(docker, container.id, request.deployment_id)
+        return instance
       } catch (error) {
         followers.delete(container.id)
         follower?.close()
-        await removeContainer(docker, container.id).catch(() => {})
+        await removeContainer(container).catch(() => {})
         throw error
       }
     },
@@ -152,7 +156,7 @@ export function createInstances(engine: Engine): Instances {
         })
       }
       await followers.get(instanceId)?.ended
-      await removeContainer(docker, instanceId)
+      await removeContainer(container)
     },
 
     async freeze(instanceId) {

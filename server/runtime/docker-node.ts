@@ -9,6 +9,7 @@ import { baseImage, commit, commitServer, dropOldDependencies } from './docker-i
 import { extractSite } from './docker-site.ts'
 import { appRoot, buildProgram, environment, imageOwner, keptFolder, secretFiles, shell, toolSteps, type BuildOrder } from './docker-steps.ts'
 import { raceAbort } from './signals.ts'
+import { checkPaths } from './plan-paths.ts'
 import type { Artifact, BuildRequest } from './runtime.ts'
 
 const maxProcesses = 512
@@ -21,6 +22,7 @@ const maxProcesses = 512
 export async function buildNode(engine: Engine, request: BuildRequest, plan: NodePlan): Promise<Artifact> {
   const { docker } = await engine.connection()
   const { log, signal } = request
+  await checkPaths(request.folder, plan)
   const base = await baseImage(docker, plan.node_version, (line) => log.note('install', line), signal)
   let from = base
   let sourceIsThere = false
@@ -37,7 +39,7 @@ export async function buildNode(engine: Engine, request: BuildRequest, plan: Nod
   if (plan.build_command === null) log.skip('build')
   else log.step('build')
   const container = await createBuildContainer(engine, docker, request, from)
-  const abort = () => void removeContainer(docker, container.id).catch(() => {})
+  const abort = () => void removeContainer(container).catch(() => {})
   signal.addEventListener('abort', abort, { once: true })
   try {
     signal.throwIfAborted()
@@ -54,7 +56,7 @@ export async function buildNode(engine: Engine, request: BuildRequest, plan: Nod
     return await commitServer(engine, docker, container, request, plan)
   } finally {
     signal.removeEventListener('abort', abort)
-    await removeContainer(docker, container.id)
+    await removeContainer(container)
     // Dependencies that may not be shared belong to this image alone; as its parent they stay as long as it does.
     if (sourceIsThere) await docker.getImage(from).remove({ noprune: true }).catch(() => {})
   }
@@ -90,7 +92,7 @@ async function installed(engine: Engine, docker: Docker, request: BuildRequest, 
 async function install(engine: Engine, docker: Docker, request: BuildRequest, plan: NodePlan, command: string, base: string, name: string | null): Promise<string> {
   const { signal } = request
   const container = await createBuildContainer(engine, docker, request, base)
-  const abort = () => void removeContainer(docker, container.id).catch(() => {})
+  const abort = () => void removeContainer(container).catch(() => {})
   signal.addEventListener('abort', abort, { once: true })
   try {
     await upload(container, request, plan, name === null ? undefined : plan.install_inputs)
@@ -105,7 +107,7 @@ async function install(engine: Engine, docker: Docker, request: BuildRequest, pl
     return await commit(container, name, { Labels: labels })
   } finally {
     signal.removeEventListener('abort', abort)
-    await removeContainer(docker, container.id)
+    await removeContainer(container)
   }
 }
 
@@ -167,7 +169,7 @@ async function carryOut(container: Docker.Container, request: BuildRequest, step
   })
   const stream = await container.attach({ stream: true, stdin: true, stdout: true, stderr: true, hijack: true })
   const drained = new Promise<void>((resolve) => stream.once('end', resolve).once('close', resolve).once('error', () => resolve()))
-  stream.on('data', output.write)
+  stream.on('data', output.live().write)
   try {
     await container.start()
     stream.write(`${JSON.stringify(order)}\n`)

@@ -75,7 +75,7 @@ export function createDockerRuntime(options: RuntimeOptions): Runtime {
       if (artifact?.kind === 'static' && artifact.directory.startsWith(options.data_dir)) return
       const { docker } = await engine.connection()
       const filters = JSON.stringify(engine.ours({ 'homeport.deployment': deploymentId }))
-      for (const container of await docker.listContainers({ all: true, filters })) await removeContainer(docker, container.Id)
+      for (const container of await docker.listContainers({ all: true, filters })) await removeContainer(docker.getContainer(container.Id))
       for (const image of await docker.listImages({ filters })) {
         const names = image.RepoTags?.filter((tag) => tag !== '<none>:<none>') ?? []
         for (const name of names.length > 0 ? names : [image.Id]) await docker.getImage(name).remove({ force: true }).catch(ignoreMissing)

@@ -6,6 +6,7 @@ import { missingOutput, stepFailure } from './build-failures.ts'
 import { dependencyKey, type NodePlan } from './dependencies.ts'
 import { inside, isFolder, moveFolder, sizeOf } from './files.ts'
 import type { BuildCache } from './process-cache.ts'
+import { checkPaths } from './plan-paths.ts'
 import { startGroup } from './process-group.ts'
 import { defaultPath, installEnvironment, type Toolchains } from './process-toolchain.ts'
 import { BuildFailure, type Artifact, type BuildRequest, type RuntimeOptions } from './runtime.ts'
@@ -48,6 +49,7 @@ export async function buildInPlace(request: BuildRequest, place: string, tools: 
 async function buildPlan(request: BuildRequest, plan: NodePlan, place: string, home: string, tools: Tools): Promise<Artifact> {
   const { log, signal } = request
   const source = join(place, 'app')
+  await checkPaths(source, plan)
   const app = inside(source, plan.app_directory)
   const environment = await buildEnvironment(request, plan, source, home, tools)
 
@@ -140,6 +142,8 @@ async function runStep(step: StepName & ('install' | 'build'), command: string, 
 
 async function staticArtifact(plan: Extract<NodePlan, { kind: 'static' }>, place: string): Promise<Artifact> {
   const source = join(place, 'app')
+  // Again, as the build may have made links.
+  await checkPaths(source, plan)
   const output = inside(source, plan.output_directory)
   if (!(await isFolder(output))) throw missingOutput(plan.output_directory)
   const directory = join(place, 'site')

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '../../server/lib/id.ts'
-import { BuildFailure, StartFailure, type Artifact, type Runtime, type RuntimeOptions } from '../../server/runtime/runtime.ts'
+import { BuildFailure, StartFailure, type Artifact, type Exit, type Runtime, type RuntimeOptions } from '../../server/runtime/runtime.ts'
 import { answerOf, buildApp, eventually, recordLog, runtimeOptions, serverPlan, startApp, staticPlan } from '../support/runtime.ts'
 
 export interface Driver {
@@ -259,14 +259,53 @@ export function runtimeSuite(driver: Driver): void {
 
   test('an app that can not be started says so', async () => {
     const built = await build({ files: { 'package.json': manifest() }, plan: serverPlan({ start_command: ['no-such-program'] }) })
-    await expect(startApp(runtime, built)).rejects.toBeInstanceOf(StartFailure)
-    expect(await runtime.list()).toEqual([])
+    // An engine may tell it a moment later, as an end with the code that shells have for it.
+    const outcome = await startApp(runtime, built).then(
+      async ({ exit }) => (await exit).code,
+      (error: unknown) => error,
+    )
+    if (outcome !== 127) expect(outcome).toBeInstanceOf(StartFailure)
+    await eventually(async () => expect(await runtime.list()).toEqual([]))
     await runtime.discard(built.deployment_id, built.artifact)
   })
 
   test('a path of the plan that leaves the source is refused', async () => {
     const job = build({ files: { a: 'b' }, plan: staticPlan({ output_directory: '../..' }) })
     await expect(job).rejects.toThrow()
+  })
+
+  test('what outlives the platform is found by the next one: adopted with its output and its end, or stopped', async () => {
+    const first = driver.create(options)
+    const built = await app(`let n = 0; setInterval(() => console.log('line ' + n++), 20); process.on('SIGTERM', () => { console.log('last'); process.exit(5) })`)
+    const started = await startApp(first, built)
+    await eventually(() => expect(started.lines).toContain('line 3'))
+    const lastAt = Date.now()
+    await first.close()
+    const seen = started.lines.length
+
+    const next = driver.create(options)
+    const [found, ...others] = await next.list()
+    expect(others).toEqual([])
+    expect(found).toMatchObject({ id: started.instance.id, project_id: built.project_id, deployment_id: built.deployment_id, running: true, exit: null })
+    const lines: string[] = []
+    const exit = Promise.withResolvers<Exit>()
+    const adopted = await next.adopt({ ...found!, last_line_at: lastAt }, { onLine: (_stream, line) => lines.push(line), onExit: exit.resolve })
+    expect(adopted !== undefined).toBe(found!.adoptable)
+    if (adopted) {
+      expect(adopted).toMatchObject({ id: found!.id, host: started.instance.host, port: started.instance.port })
+      await eventually(() => expect(lines.length).toBeGreaterThan(5))
+    }
+    await next.stop(found!.id, 5_000)
+    if (adopted) {
+      expect(await exit.promise).toEqual({ code: 5, signal: null, out_of_memory: false })
+      expect(lines.at(-1)).toBe('last')
+      const numbers = lines.slice(0, -1).map((line) => Number(line.slice(5)))
+      expect(Math.abs(numbers[0]! - seen)).toBeLessThanOrEqual(2)
+      expect(numbers).toEqual(numbers.map((_, n) => numbers[0]! + n))
+    }
+    expect(await next.list()).toEqual([])
+    await next.discard(built.deployment_id, built.artifact)
+    await next.close()
   })
 
   test('what is kept for a project goes when the project does', async () => {
