@@ -89,7 +89,8 @@ function unlessReplaced(other: Deployment, current: Deployment): Deployment {
   return replaced ? { ...other, is_current: false } : other
 }
 
-function slugOf(cache: QueryClient, projectId: string): string | undefined {
+/** The slug of a project that this window has seen. */
+export function slugOf(cache: QueryClient, projectId: string): string | undefined {
   for (const [, project] of cache.getQueriesData<Project>({ queryKey: ['project'] })) if (project?.id === projectId) return project.slug
   for (const page of cache.getQueryData<ProjectPages>(keys.projects)?.pages ?? []) {
     const project = page.projects.find(({ id }) => id === projectId)

@@ -14,21 +14,27 @@ const poll_ms = 5_000
  * connections to a host, and a stream in each of six tabs would leave none for anything else. The window that holds
  * the lock follows the stream and passes on what it hears; when it closes, the next one takes over.
  */
-export function followInstance(client: Client, cache: QueryClient, name: string, onState: (state: StreamState) => void): () => void {
+export function followInstance(
+  client: Client,
+  cache: QueryClient,
+  name: string,
+  { onState, onEvent }: { onState: (state: StreamState) => void; onEvent: (event: InstanceEvent) => void },
+): () => void {
   const stopped = new AbortController()
   let last: StreamState = { name: 'connecting' }
-  let wasOpen = false
 
   const setState = (state: StreamState) => {
     last = state
     onState(state)
     if (state.name !== 'open') return
-    // What happened while nobody listened is not told again: look at everything that is on screen.
-    if (wasOpen) refreshAll(cache)
-    wasOpen = true
+    // What happened before somebody listened is not told again, at the very start as after a gap: look at all that is on screen.
+    refreshAll(cache)
   }
   const take = (events: InstanceEvent[]) => {
-    for (const event of events) applyEvent(cache, event)
+    for (const event of events) {
+      applyEvent(cache, event)
+      onEvent(event)
+    }
   }
   const lead = (tell: (message: Message) => void) => {
     client.follow(

@@ -4,6 +4,7 @@ import type { ApiProblem } from '../api/problem.ts'
 import { Button } from './button.tsx'
 import { Contours } from './contours.tsx'
 import { CopyText } from './copy.tsx'
+import { Prose } from './prose.tsx'
 import './feedback.css'
 
 /** A grey plate where something is about to be, of the size that it will have. */
@@ -48,7 +49,9 @@ export function ProblemView({ problem, onRetry }: { problem: ApiProblem; onRetry
     <div className="problem" role="alert">
       <CircleAlert size={18} aria-hidden />
       <div>
-        <p className="problem-text">{problem.message}</p>
+        <p className="problem-text">
+          <Prose text={problem.message} />
+        </p>
         {problem.issues.map((issue) => (
           <p key={issue.path} className="quiet">
             <code>{issue.path}</code> {issue.message}

@@ -1,6 +1,7 @@
-/** How long something took, from milliseconds: `0.4 s`, `12 s`, `3 min 05 s`, `2 h 10 min`. */
+/** How long something took, from milliseconds: `40 ms`, `0.4 s`, `12 s`, `3 min 05 s`, `2 h 10 min`. */
 export function duration(ms: number): string {
-  if (ms < 9_950) return `${(Math.max(0, ms) / 1000).toFixed(1)} s`
+  if (ms < 100) return `${Math.max(0, Math.round(ms))} ms`
+  if (ms < 9_950) return `${(ms / 1000).toFixed(1)} s`
   const seconds = Math.round(ms / 1000)
   if (seconds < 60) return `${seconds} s`
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${pad(seconds % 60)} s`

@@ -37,10 +37,10 @@ export interface Client {
 }
 
 /** `rate_limited`: keeps the contract's rates; a suite that asks for states would soon meet them. */
-export async function startTestPlatform(options: { runtime: 'process' | 'docker'; data_dir?: string; rate_limited?: boolean }): Promise<TestPlatform> {
+export async function startTestPlatform(options: { runtime: 'process' | 'docker'; data_dir?: string; port?: number; rate_limited?: boolean }): Promise<TestPlatform> {
   const data_dir = options.data_dir ?? mkdtempSync(join(tmpdir(), 'homeport-data-'))
   const log: string[] = []
-  const platform = await startPlatform(readOptions({ data: data_dir, port: '0', 'edge-port': '0', runtime: options.runtime }), {
+  const platform = await startPlatform(readOptions({ data: data_dir, port: String(options.port ?? 0), 'edge-port': '0', runtime: options.runtime }), {
     log: createLog((line) => log.push(line)),
   })
   const client = createClient(platform.instance)

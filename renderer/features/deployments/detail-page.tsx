@@ -1,6 +1,5 @@
-import { ArrowLeft } from 'lucide-react'
 import { useState, useSyncExternalStore } from 'react'
-import { Link, useParams } from 'wouter'
+import { useParams } from 'wouter'
 import type { DeploymentDetail } from '../../../server/contract/deployments.ts'
 import { problemFrom } from '../../api/problem.ts'
 import { useDeployment, useDeployments, useProject } from '../../api/queries.ts'
@@ -31,10 +30,6 @@ export default function DeploymentPage({ slug }: { slug: string }) {
   useTitle(`${deployment ? deploymentTitle(deployment) : 'Deployment'} · ${project?.name ?? slug}`, useBeacon(deployment))
   return (
     <div className="stack">
-      <Link href={`/projects/${slug}/deployments`} className="row back">
-        <ArrowLeft size={15} aria-hidden />
-        All deployments
-      </Link>
       {error && !deployment && <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />}
       {deployment ? <Report slug={slug} deployment={deployment} key={deployment.id} /> : !error && <SkeletonRows rows={7} height={48} />}
     </div>
@@ -119,7 +114,7 @@ function Passage({ slug, deployment }: { slug: string; deployment: DeploymentDet
   return (
     <div className="report-passage">
       <ScaleBar stretches={stretchesOf(deployment.steps, now)} label="Time of each step" />
-      <p className="quiet">
+      <p className="quiet nowrap">
         {underWay ? `${duration(took)} so far` : `Took ${duration(took)}`}
         {underWay && last !== null && `; the last one took ${duration(last)}`}
         {deployment.queued_ms !== null && deployment.queued_ms > 1_000 && `; waited ${duration(deployment.queued_ms)} before`}

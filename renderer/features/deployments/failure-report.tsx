@@ -1,6 +1,7 @@
 import { CircleAlert } from 'lucide-react'
 import type { Failure } from '../../../server/contract/deployments.ts'
 import { Button } from '../../ui/button.tsx'
+import { Prose } from '../../ui/prose.tsx'
 import type { LogLine } from '../logs/log-store.ts'
 import { plainText } from '../logs/terminal-line.ts'
 
@@ -18,8 +19,12 @@ export function FailureReport({
     <section className="failure" aria-labelledby="failure">
       <CircleAlert size={19} aria-hidden />
       <div className="failure-body">
-        <h2 id="failure">{failure.message}</h2>
-        <p>{failure.hint}</p>
+        <h2 id="failure">
+          <Prose text={failure.message} />
+        </h2>
+        <p>
+          <Prose text={failure.hint} />
+        </p>
         {fault && (
           <figure className="failure-lines" aria-label="Where it went wrong">
             {fault.around.map((line) => (

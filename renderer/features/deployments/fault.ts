@@ -15,8 +15,10 @@ export function findFault(lines: readonly LogLine[], steps: Step[]): { line: Log
   const line =
     said.find((one) => isFault(one) && one.source === 'stderr') ?? said.find(isFault) ?? said.findLast(({ source }) => source === 'stderr') ?? said.at(-1)
   if (!line) return null
-  const at = said.indexOf(line)
-  return { line, around: said.slice(Math.max(0, at - 2), at + 4) }
+  // “Error:” and “error during build:” announce; what they announce is on the next line.
+  const announced = /:\s*$/.test(plainText(line.text)) ? (said[said.indexOf(line) + 1] ?? line) : line
+  const at = said.indexOf(announced)
+  return { line: announced, around: said.slice(Math.max(0, at - 2), at + 4) }
 }
 
 function isFault(line: LogLine): boolean {

@@ -20,8 +20,8 @@ export function Timeline({ steps }: { steps: Step[] }) {
             </span>
             <span className="passage-name">
               {stepWord(step.name)}
-              {step.status !== 'done' && <span className="faint"> {sign.word.toLowerCase()}</span>}
-              {step.status === 'done' && <span className="unseen"> done</span>}
+              {/* What runs or failed says so; the rest shows it by its mark alone. */}
+              <span className={step.status === 'done' || step.status === 'pending' ? 'unseen' : 'faint'}> {sign.word.toLowerCase()}</span>
             </span>
             <span className="passage-took">{took !== null && step.status !== 'skipped' ? duration(took) : ''}</span>
           </li>

@@ -3,11 +3,11 @@ import { Menu as MenuIcon, Search, X } from 'lucide-react'
 import { type ReactNode, useEffect } from 'react'
 import { Link, useLocation } from 'wouter'
 import { followInstance } from '../../api/instance-stream.ts'
-import { useInstance } from '../../api/queries.ts'
 import { useConnection } from '../../stores/connection.ts'
 import { useUi } from '../../stores/ui.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { Logo } from '../../ui/logo.tsx'
+import { useDesktop } from './desktop.ts'
 import { LineBar } from './line-bar.tsx'
 import { Rail } from './rail.tsx'
 import './frame.css'
@@ -20,14 +20,14 @@ export function Frame({ children }: { children: ReactNode }) {
   const setPaletteOpen = useUi((state) => state.setPaletteOpen)
   const [location] = useLocation()
   const cache = useQueryClient()
-  // Two people on one browser must not hear each other's stream: it is named after the user as well.
-  const userId = useInstance().data?.user.id
-  const isKnown = useInstance().isSuccess
+  const tellDesktop = useDesktop()
 
   useEffect(() => {
-    if (!isKnown) return
-    return followInstance(connection.client, cache, `${connection.id}.${userId ?? ''}`, (stream) => useConnection.getState().setStream(stream))
-  }, [connection, cache, userId, isKnown])
+    return followInstance(connection.client, cache, connection.id, {
+      onState: (stream) => useConnection.getState().setStream(stream),
+      onEvent: tellDesktop,
+    })
+  }, [connection, cache, tellDesktop])
 
   useEffect(() => setRailOpen(false), [location, setRailOpen])
   useEffect(() => {

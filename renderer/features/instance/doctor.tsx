@@ -28,7 +28,7 @@ export function Doctor() {
             <StatusWord sign={checkSigns[check.status]} />
             <div>
               <p>
-                <strong>{check.name}</strong> <span className="quiet">{check.message}</span>
+                <strong>{check.name.charAt(0).toUpperCase() + check.name.slice(1)}</strong> <span className="quiet">{check.message}</span>
               </p>
               {check.mend && <p>{check.mend}</p>}
             </div>

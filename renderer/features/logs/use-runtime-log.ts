@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'react'
-import type { RuntimeState, RuntimeStateEvent } from '../../../server/contract/deployments.ts'
+import type { RuntimeStateEvent } from '../../../server/contract/deployments.ts'
 import type { StreamState } from '../../api/follow.ts'
 import { useClient } from '../../api/queries.ts'
 import { type LogLine, createLogStore } from './log-store.ts'
@@ -11,7 +11,7 @@ export function useRuntimeLog(slug: string) {
   const client = useClient()
   const store = useMemo(() => createLogStore(), [client, slug])
   const [stream, setStream] = useState<StreamState>({ name: 'connecting' })
-  const [state, setState] = useState<RuntimeState | null>(null)
+  const [state, setState] = useState<RuntimeStateEvent | null>(null)
   const [deployments, setDeployments] = useState<string[]>([])
 
   useEffect(() => {
@@ -31,7 +31,8 @@ export function useRuntimeLog(slug: string) {
               if (data.deployment_id !== null) ids.add(data.deployment_id)
             } else if (event === 'state') {
               lines.push({ text: sentence(data), source: 'system', ts: data.ts, group: data.deployment_id })
-              setState(data.state)
+              // An old version that ends after the new one has begun says nothing about the app.
+              setState((before) => (before && (before.deployment_id ?? '') > (data.deployment_id ?? '') ? before : data))
             } else if (event === 'lagged') {
               lines.push({ text: `${data.dropped} lines came faster than this window could take them and were left out`, source: 'system', ts: null, group: null })
             }
@@ -45,10 +46,11 @@ export function useRuntimeLog(slug: string) {
     return () => stopped.abort()
   }, [client, slug, store])
 
-  return { store, stream, state, deployments }
+  return { store, stream, state: state?.state ?? null, deployments }
 }
 
-function sentence({ state, exit_code }: RuntimeStateEvent): string {
+function sentence({ state, exit_code, deployment_id }: RuntimeStateEvent): string {
   const code = exit_code === null ? '' : ` with code ${exit_code}`
-  return { starting: 'starting', running: 'running', cold: 'went to sleep', exited: `exited${code}`, oom: 'out of memory: stopped', stopped: 'stopped' }[state]
+  const words = { starting: 'starting', running: 'running', cold: 'went to sleep', exited: `exited${code}`, oom: 'out of memory: stopped', stopped: 'stopped' }[state]
+  return deployment_id === null ? words : `${words} (deployment …${deployment_id.slice(-6)})`
 }

@@ -2,6 +2,7 @@ import { ArrowRight } from 'lucide-react'
 import { Link } from 'wouter'
 import type { Deployment } from '../../../server/contract/deployments.ts'
 import { duration } from '../../ui/format.ts'
+import { Prose } from '../../ui/prose.tsx'
 import { useNow } from '../../ui/now.ts'
 import { Mark, deploymentSign } from '../../ui/status.tsx'
 import { deploymentTitle } from '../deployments/deployment-line.tsx'
@@ -28,9 +29,11 @@ export function LatestNews({ slug, deployment, serves }: { slug: string; deploym
         ) : (
           deployment.error && (
             <>
-              <p>{deployment.error.message}</p>
+              <p>
+                <Prose text={deployment.error.message} />
+              </p>
               <p className="quiet">
-                {deployment.error.hint}
+                <Prose text={deployment.error.hint} />
                 {serves && ' The version before goes on serving.'}
               </p>
             </>

@@ -66,7 +66,7 @@ export function SourceForm({ onDone }: { onDone?: () => void }) {
           value={kind}
           onChange={setKind}
           choices={[
-            { value: 'folder', text: 'Folder on this machine', icon: FolderOpen },
+            { value: 'folder', text: 'Local folder', icon: FolderOpen },
             { value: 'git', text: 'Git address', icon: GitBranch },
           ]}
         />

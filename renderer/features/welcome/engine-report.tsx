@@ -18,13 +18,12 @@ export function EngineReport() {
       <Mark sign={{ word: '', shape: isDocker ? 'disc' : 'ring', tone: isDocker ? 'live' : 'busy' }} />
       <div>
         <p>
-          <strong>{isDocker ? `Docker ${runtime.version ?? ''} is ready` : 'Apps run as plain processes of this machine'}</strong>
+          <strong>{isDocker ? `Docker ${runtime.version ?? ''} is ready` : 'Running without containers'}</strong>
         </p>
         <p className="quiet">{runtime.reason}</p>
         {!isDocker && (
           <p className="quiet">
-            That works, but does not isolate one app from another. For containers, start Docker Desktop, OrbStack, Colima, Podman or the Docker service,
-            then start Homeport again.
+            For containers, start Docker Desktop, OrbStack, Colima, Podman or the Docker service, and then Homeport again.
           </p>
         )}
       </div>

@@ -1,0 +1,135 @@
+import { startTestPlatform } from '../support/platform.ts'
+import { app, buildDashboard, expect, test } from './fixtures.ts'
+
+test.use({ harbour: 'desk' })
+
+test('without a session one is told how to sign in; the link does it', async ({ page, home }) => {
+  await page.goto(`${home.platform.dashboard_url}instance`)
+  await expect(page.getByRole('heading', { name: 'Sign in to Homeport' })).toBeVisible()
+  await expect(page.getByText('npx homeport open')).toBeVisible()
+  await page.getByRole('button', { name: 'I have opened the link' }).click()
+  await expect(page.getByText('Not yet')).toBeVisible()
+
+  const other = await page.context().newPage()
+  await other.goto(await home.platform.signInUrl())
+  await other.close()
+  await page.getByRole('button', { name: 'I have opened the link' }).click()
+  await expect(page.getByRole('heading', { name: 'Instance', level: 1 })).toBeVisible()
+})
+
+test('no token is anywhere in the page, and its policy holds', async ({ desk, home }) => {
+  const answer = await desk.goto(home.platform.dashboard_url)
+  expect(answer?.headers()['content-security-policy']).toContain("default-src 'self'")
+  const complaints: string[] = []
+  desk.on('console', (message) => /Content Security Policy|Refused/.test(message.text()) && complaints.push(message.text()))
+  await desk.keyboard.press('ControlOrMeta+k')
+  await expect(desk.getByRole('dialog')).toBeVisible()
+  expect(complaints).toEqual([])
+  const kept = await desk.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }) + document.cookie + document.documentElement.outerHTML)
+  expect(kept).not.toContain(home.platform.instance.token)
+  expect(kept).not.toContain('svc_')
+})
+
+test('the palette goes anywhere by keyboard', async ({ desk, home, repository }) => {
+  await home.createProject({ slug: 'lighthouse', name: 'Lighthouse', repo_url: repository(app('light')).url })
+  await home.createProject({ slug: 'lightship', name: 'Lightship' })
+  await expect(desk.getByRole('link', { name: 'Lightship' }).first()).toBeVisible()
+  await desk.keyboard.press('ControlOrMeta+k')
+  const palette = desk.getByRole('dialog', { name: 'Find or do' })
+  await expect(palette.getByRole('combobox')).toBeFocused()
+  await desk.keyboard.type('lighth')
+  await expect(palette.getByRole('option')).toHaveCount(1)
+  await desk.keyboard.press('Enter')
+  await expect(desk).toHaveURL(/\/projects\/lighthouse$/)
+  await expect(palette).toBeHidden()
+
+  await desk.keyboard.press('ControlOrMeta+k')
+  await desk.keyboard.type('logs')
+  await desk.keyboard.press('Enter')
+  await expect(desk).toHaveURL(/\/projects\/lighthouse\/logs$/)
+
+  await desk.keyboard.press('ControlOrMeta+k')
+  await desk.keyboard.type('theme dark')
+  await desk.keyboard.press('Enter')
+  await expect(desk.locator('html')).toHaveAttribute('data-theme', 'dark')
+  await desk.reload()
+  await expect(desk.locator('html')).toHaveAttribute('data-theme', 'dark')
+
+  await desk.keyboard.press('ControlOrMeta+k')
+  await desk.keyboard.type('new project')
+  await desk.keyboard.press('Enter')
+  await expect(desk.getByRole('dialog', { name: 'New project' })).toBeVisible()
+  await desk.keyboard.press('Escape')
+})
+
+test('everything is reached by the tab key, and shows that it is', async ({ desk, home }) => {
+  await home.createProject({ slug: 'tabbed', name: 'Tabbed' })
+  await desk.goto(home.platform.dashboard_url)
+  await expect(desk.getByRole('list', { name: 'Projects' })).toContainText('Tabbed')
+  const reached = new Set<string>()
+  for (let step = 0; step < 40; step++) {
+    await desk.keyboard.press('Tab')
+    const { name, seen } = await desk.evaluate(() => {
+      const element = document.activeElement
+      const style = element && [element, ...['::after'].map((part) => part)].map((one) => (typeof one === 'string' ? getComputedStyle(element, one) : getComputedStyle(one)))
+      return { name: element?.getAttribute('aria-label') ?? element?.textContent ?? '', seen: style?.some(({ outlineStyle }) => outlineStyle !== 'none') ?? false }
+    })
+    if (name !== '' && name.length < 80) {
+      reached.add(name.trim())
+      expect(seen, `focus on “${name}” is visible`).toBe(true)
+    }
+  }
+  for (const name of ['Skip to content', 'Instance', 'New project', 'Search projects', 'Tabbed']) expect([...reached]).toContain(name)
+})
+
+test('settings are saved, and what is wrong is said at its field', async ({ desk, home, repository }) => {
+  await home.createProject({ slug: 'tuned', name: 'Tuned', repo_url: repository(app('tuned')).url })
+  await home.ended('tuned', (await home.deploy('tuned')).id)
+  await desk.goto(`${home.platform.dashboard_url}projects/tuned/settings`)
+  const save = desk.getByRole('button', { name: 'Save', exact: true })
+  await expect(save).toBeDisabled()
+  await expect(desk.getByLabel('Build command')).toHaveAttribute('placeholder', 'Found in the source (Node.js)')
+
+  await desk.getByLabel('Root directory').fill('../elsewhere')
+  await save.click()
+  await expect(desk.getByRole('alert')).toBeVisible()
+  await expect(desk.getByLabel('Root directory')).toHaveAttribute('aria-invalid', 'true')
+  await desk.getByRole('button', { name: 'Discard' }).click()
+  await expect(desk.getByLabel('Root directory')).toHaveValue('.')
+
+  await desk.getByLabel('Name', { exact: true }).fill('Tuned well')
+  await desk.getByLabel('Memory, in MB').fill('256')
+  await desk.getByRole('switch', { name: 'Always warm' }).click()
+  await save.click()
+  await expect(desk.getByRole('heading', { name: 'Tuned well' })).toBeVisible()
+  await expect(desk.getByRole('button', { name: 'Deploy now' })).toBeVisible()
+  const project = await home.project('tuned')
+  expect(project).toMatchObject({ name: 'Tuned well', memory_limit_mb: 256, always_warm: true })
+})
+
+test('a person is added, and sees the token once', async ({ desk, home }) => {
+  await desk.goto(`${home.platform.dashboard_url}instance`)
+  await desk.getByRole('button', { name: 'Add a person' }).click()
+  await desk.getByLabel('Email', { exact: true }).fill('pilot@example.com')
+  await desk.getByRole('button', { name: 'Add', exact: true }).click()
+  await expect(desk.getByRole('dialog')).toContainText('svc_')
+  await desk.getByRole('button', { name: 'Done' }).click()
+  await expect(desk.getByText('pilot@example.com')).toBeVisible()
+  await expect(desk.getByText('svc_')).toHaveCount(0)
+})
+
+test('a lost connection is said, and heals by itself', async ({ page }) => {
+  await buildDashboard()
+  const first = await startTestPlatform({ runtime: 'process' })
+  const port = Number(new URL(first.platform.api_url).port)
+  await page.goto(await first.platform.signInUrl())
+  await expect(page.getByRole('heading', { name: 'Bring in your first app' })).toBeVisible()
+  await first.platform.stop()
+  await expect(page.getByText('The connection to Homeport is lost.')).toBeVisible()
+
+  const second = await startTestPlatform({ runtime: 'process', data_dir: first.data_dir, port })
+  await expect(page.getByText('The connection to Homeport is lost.')).toBeHidden({ timeout: 30_000 })
+  await second.createProject({ slug: 'healed', name: 'Healed' })
+  await expect(page.getByRole('list', { name: 'Projects' })).toContainText('Healed')
+  await second.remove()
+})

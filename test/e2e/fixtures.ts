@@ -1,0 +1,76 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Page, test as base } from '@playwright/test'
+import { build } from 'vite'
+import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
+import { type Repository, makeRepository } from '../support/repository.ts'
+
+interface Shared {
+  /** Names the platform: stories that name the same one share it. Each file names its own. */
+  harbour: string
+  /** A whole platform with the process runtime. */
+  home: TestPlatform
+}
+
+interface Own {
+  /** The page of a browser that is signed in as the owner. */
+  desk: Page
+  /** A git repository that goes when the story ends. */
+  repository: (files: Record<string, string>) => Repository
+}
+
+export const test = base.extend<Own, Shared>({
+  harbour: ['', { option: true, scope: 'worker' }],
+  home: [
+    // Another name makes another worker, and with it a platform that nobody has used.
+    async ({ harbour: _ }, use) => {
+      await buildDashboard()
+      const home = await startTestPlatform({ runtime: 'process' })
+      await use(home)
+      await home.remove()
+    },
+    { scope: 'worker', timeout: 120_000 },
+  ],
+  async desk({ home, page }, use) {
+    await page.goto(await home.platform.signInUrl())
+    await use(page)
+  },
+  // oxlint-disable-next-line no-empty-pattern -- Playwright asks for the braces
+  async repository({}, use) {
+    const made: Repository[] = []
+    await use((files) => {
+      const repository = makeRepository(files)
+      made.push(repository)
+      return repository
+    })
+    for (const repository of made) repository.remove()
+  },
+})
+
+export { expect } from '@playwright/test'
+
+/** `npm test` has built everything; who runs one story by hand may not have. */
+export async function buildDashboard(): Promise<void> {
+  const root = join(import.meta.dirname, '../..')
+  if (existsSync(join(root, 'out/renderer/assets'))) return
+  await build({ root: join(root, 'renderer'), configFile: join(root, 'renderer/vite.config.ts'), logLevel: 'warn' })
+}
+
+/** A server without dependencies that greets, and talks about it. */
+export function app(greeting: string, build = `console.log('compiled ${greeting}')`): Record<string, string> {
+  return {
+    'package.json': JSON.stringify({ name: 'app', private: true, scripts: { build: 'node build.js', start: 'node server.js' } }),
+    'build.js': build,
+    'server.js': `
+const http = require('node:http')
+let count = 0
+http.createServer((request, response) => {
+  if (request.headers['user-agent'] !== 'Homeport-Health-Check') console.log('visit ' + ++count + ' to ' + request.url)
+  if (request.url.startsWith('/many/')) for (let line = 0; line < Number(request.url.slice(6)); line++) console.log('line ' + line)
+  response.setHeader('content-type', 'text/html')
+  response.end('<!doctype html><title>app</title><h1>${greeting}</h1>')
+}).listen(process.env.PORT, () => console.log('\\x1b[36m${greeting}\\x1b[0m listens'))
+process.on('SIGTERM', () => process.exit(0))
+`,
+  }
+}

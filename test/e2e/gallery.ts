@@ -1,0 +1,88 @@
+/**
+ * Pictures of every screen, in both themes, wide and narrow, into out/gallery/: `node test/e2e/gallery.ts [part of a name]`.
+ * What is in the pictures really happens: the platform runs, builds and serves.
+ */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Page, chromium } from '@playwright/test'
+import { startTestPlatform } from '../support/platform.ts'
+import { chromiumPath } from '../support/requirements.ts'
+import { type Scene, setScene } from './scene.ts'
+
+const folder = join(import.meta.dirname, '../../out/gallery')
+const wanted = process.argv[2] ?? ''
+
+interface Shot {
+  name: string
+  path: string
+  /** Brings the page to what the picture is of. */
+  act?: (page: Page) => Promise<unknown>
+}
+
+const shots = (scene: Scene): Shot[] => [
+  { name: 'projects', path: '' },
+  { name: 'overview', path: 'projects/harbour-shop' },
+  { name: 'overview-failed', path: 'projects/customs' },
+  { name: 'overview-building', path: 'projects/night-ferry' },
+  { name: 'deployments', path: 'projects/harbour-shop/deployments' },
+  { name: 'deployment-ready', path: `projects/harbour-shop/deployments/${scene.serving_id}` },
+  { name: 'deployment-failed', path: `projects/harbour-shop/deployments/${scene.failed_id}` },
+  { name: 'deployment-running', path: `projects/night-ferry/deployments/${scene.running_id}` },
+  { name: 'logs', path: 'projects/harbour-shop/logs' },
+  { name: 'settings', path: 'projects/harbour-shop/settings' },
+  { name: 'instance', path: 'instance' },
+  { name: 'no-project', path: 'projects/gone' },
+  { name: 'new-project', path: '', act: (page) => page.getByRole('button', { name: 'New project' }).last().click() },
+  { name: 'palette', path: 'projects/harbour-shop', act: (page) => page.keyboard.press('ControlOrMeta+k') },
+  {
+    name: 'roll-back',
+    path: 'projects/harbour-shop',
+    async act(page) {
+      await page.getByRole('button', { name: 'More actions' }).click()
+      await page.getByRole('menuitem', { name: 'Roll back' }).click()
+    },
+  },
+  {
+    name: 'delete',
+    path: 'projects/harbour-shop/settings',
+    act: (page) => page.getByRole('button', { name: 'Delete…' }).click(),
+  },
+]
+
+mkdirSync(folder, { recursive: true })
+const scene = await setScene()
+const empty = await startTestPlatform({ runtime: 'process' })
+const browser = await chromium.launch({ ...(chromiumPath ? { executablePath: chromiumPath } : {}), args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] })
+try {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    for (const viewport of [{ width: 1280, height: 820 }, { width: 390, height: 844 }]) {
+      const context = await browser.newContext({ colorScheme, viewport, deviceScaleFactor: viewport.width < 500 ? 2 : 1, locale: 'en-GB' })
+      const page = await context.newPage()
+      page.on('console', (message) => message.type() === 'error' && console.log(`  console: ${message.text()}`))
+      page.on('pageerror', (error) => console.log(`  page: ${error.message}`))
+      const take = async ({ name, path, act }: Shot, url: string) => {
+        if (!name.includes(wanted)) return
+        await page.goto(`${url}${path}`)
+        await page.waitForLoadState('load')
+        await page.locator('.skeleton, .skeleton-row').first().waitFor({ state: 'detached' })
+        await act?.(page)
+        // The last entrance has ended when nothing moves but what turns for ever.
+        await page.waitForFunction(() => document.getAnimations().every((animation) => animation.playState !== 'running' || animation.effect?.getTiming().iterations === Infinity))
+        await page.waitForTimeout(350)
+        await page.screenshot({ path: join(folder, `${name}-${colorScheme}-${viewport.width}.png`), fullPage: !act && !path.includes('deployments/') })
+        const wider = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+        console.log(`${name} ${colorScheme} ${viewport.width}${wider > 0 ? `  WIDER THAN THE WINDOW by ${wider}` : ''}`)
+      }
+      await take({ name: 'sign-in', path: '' }, scene.home.platform.dashboard_url)
+      await page.goto(await scene.home.platform.signInUrl())
+      for (const shot of shots(scene)) await take(shot, scene.home.platform.dashboard_url)
+      await page.goto(await empty.platform.signInUrl())
+      await take({ name: 'welcome', path: '' }, empty.platform.dashboard_url)
+      await context.close()
+    }
+  }
+} finally {
+  await browser.close()
+  await empty.remove()
+  await scene.remove()
+}

@@ -1,0 +1,101 @@
+import type { Page } from '@playwright/test'
+import { app, expect, test } from './fixtures.ts'
+
+test.use({ harbour: 'logs' })
+
+const lines = (page: Page) => page.locator('.log-line')
+
+test('the log of an app follows, stays when one scrolls up, and never stops by accident', async ({ desk, home, repository }) => {
+  await home.createProject({ slug: 'chatty', name: 'Chatty', repo_url: repository(app('chatty')).url })
+  await home.ended('chatty', (await home.deploy('chatty')).id)
+  await desk.goto(`${home.platform.dashboard_url}projects/chatty/logs`)
+  await expect(lines(desk).filter({ hasText: 'chatty listens' })).toBeVisible()
+  await expect(desk.locator('.ink-cyan')).toHaveText('chatty')
+
+  // A flood, a change of the window's size, and more of it: the newest line is in view all the time.
+  await home.edge('chatty.localhost', '/many/3000')
+  await expect(lines(desk).filter({ hasText: /line 2999$/ })).toBeInViewport()
+  await desk.setViewportSize({ width: 900, height: 700 })
+  await home.edge('chatty.localhost', '/many/500')
+  await expect(lines(desk).filter({ hasText: /line 499$/ }).last()).toBeInViewport()
+  await desk.setViewportSize({ width: 1280, height: 820 })
+  await home.edge('chatty.localhost', '/still-here')
+  await expect(lines(desk).filter({ hasText: 'to /still-here' })).toBeInViewport()
+  await expect(desk.getByRole('button', { name: 'Pause: stay where I am' })).toBeVisible()
+
+  // Scrolling up is meant: the view stays, and counts what has come.
+  await desk.locator('.log-scroller').hover()
+  await desk.mouse.wheel(0, -2_000)
+  await expect(desk.getByRole('button', { name: 'Follow the newest lines' })).toBeVisible()
+  await home.edge('chatty.localhost', '/many/41')
+  await desk.getByRole('button', { name: '42 new lines' }).click()
+  await expect(lines(desk).filter({ hasText: /line 40$/ }).last()).toBeInViewport()
+})
+
+test('search, filter, copy and download', async ({ desk, home, repository }) => {
+  await desk.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await home.createProject({ slug: 'sought', name: 'Sought', repo_url: repository(app('sought', "console.log('a\\rb\\rprogress 100 %'); console.error('a warning')")).url })
+  const { id } = await home.ended('sought', (await home.deploy('sought')).id)
+  await desk.goto(`${home.platform.dashboard_url}projects/sought/deployments/${id}`)
+  await expect(lines(desk).filter({ hasText: 'progress 100 %' }).locator('.log-text')).toHaveText('progress 100 %')
+
+  await desk.getByRole('searchbox', { name: 'Search the log' }).fill('PROGRESS')
+  await expect(lines(desk)).toHaveCount(1)
+  await expect(lines(desk).locator('mark')).toHaveText('progress')
+  await desk.getByRole('button', { name: 'Copy the lines shown' }).click()
+  await expect(desk.getByText('1 lines copied.')).toBeVisible()
+  expect(await desk.evaluate(() => navigator.clipboard.readText())).toBe('progress 100 %\n')
+
+  await desk.getByRole('searchbox', { name: 'Search the log' }).fill('')
+  await desk.getByRole('combobox', { name: 'Stream' }).selectOption('stderr')
+  await expect(lines(desk).filter({ hasText: 'a warning' })).toBeVisible()
+  await expect(lines(desk).filter({ hasText: 'progress' })).toHaveCount(0)
+  const [download] = await Promise.all([desk.waitForEvent('download'), desk.getByRole('button', { name: 'Download the lines shown' }).click()])
+  expect(download.suggestedFilename()).toBe(`sought-${id}.log`)
+})
+
+test('what an app prints is text, whatever it looks like', async ({ desk, home, repository }) => {
+  const hostile = String.raw`console.log('</script><img src=x onerror="document.title=1">'); console.log('\x1b]8;;javascript:alert(1)\x07click\x1b]8;;\x07 me'); console.log('x'.repeat(12000)); console.log('\n\nevent: status\ndata: {"status":"ready"}\n\n')`
+  await home.createProject({ slug: 'hostile', name: '<b>Hostile</b>', repo_url: repository(app('hostile', hostile)).url })
+  const { id } = await home.ended('hostile', (await home.deploy('hostile')).id)
+  await desk.goto(`${home.platform.dashboard_url}projects/hostile/deployments/${id}`)
+  await expect(desk.getByRole('heading', { name: '<b>Hostile</b>' })).toBeVisible()
+  await desk.getByRole('searchbox', { name: 'Search the log' }).fill('script>')
+  await expect(lines(desk).first()).toContainText('</script><img src=x onerror=')
+  await desk.getByRole('searchbox', { name: 'Search the log' }).fill('click')
+  await expect(lines(desk).first().locator('.log-text')).toHaveText('click me')
+  expect(await desk.locator('.log-panel a, .log-panel img').count()).toBe(0)
+})
+
+test('100 000 lines scroll at the pace of the screen', async ({ desk, home, repository }) => {
+  test.setTimeout(180_000)
+  const flood = "for (let line = 0; line < 100000; line++) console.log('\\x1b[32mcompiled\\x1b[0m module ' + line + ' of the fleet, with its sails and its anchors')"
+  await home.createProject({ slug: 'flood', name: 'Flood', repo_url: repository(app('flood', flood)).url })
+  const { id } = await home.ended('flood', (await home.deploy('flood')).id)
+  await desk.goto(`${home.platform.dashboard_url}projects/flood/deployments/${id}`)
+  await expect(desk.locator('.log-foot')).toContainText(/100,\d{3} lines/, { timeout: 60_000 })
+  await expect(desk.locator('.log-foot')).toContainText('Complete')
+
+  const worst = await desk.locator('.log-scroller').evaluate(async (scroller) => {
+    const frames: number[] = []
+    let before = await new Promise<number>(requestAnimationFrame)
+    for (let step = 0; step < 90; step++) {
+      scroller.scrollTop = (scroller.scrollHeight * step) / 90
+      const now = await new Promise<number>(requestAnimationFrame)
+      frames.push(now - before)
+      before = now
+    }
+    return frames.toSorted((a, b) => a - b)
+  })
+  const median = worst[Math.floor(worst.length / 2)] ?? Infinity
+  test.info().annotations.push({ type: 'frame', description: `median ${median.toFixed(1)} ms, p95 ${worst[Math.floor(worst.length * 0.95)]?.toFixed(1)} ms` })
+  console.log(`      100 000 lines: frame median ${median.toFixed(1)} ms, p95 ${worst[Math.floor(worst.length * 0.95)]?.toFixed(1)} ms`)
+  // 60 frames a second are 16.7 ms; a busy machine may miss some, the median may not.
+  expect(median).toBeLessThan(20)
+  expect(await lines(desk).count()).toBeLessThan(120)
+
+  const began = Date.now()
+  await desk.getByRole('searchbox', { name: 'Search the log' }).fill('module 77777 ')
+  await expect(lines(desk)).toHaveCount(1)
+  console.log(`      found one among them in ${Date.now() - began} ms`)
+})

@@ -1,0 +1,127 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestPlatform, startTestPlatform, until } from '../support/platform.ts'
+import { type Repository, makeRepository } from '../support/repository.ts'
+
+/** A harbour with ships in every state, all of it real: repositories, builds, running apps. For the gallery and for looks at every screen. */
+export interface Scene {
+  home: TestPlatform
+  /** Of the project `harbour-shop`: one that serves, one that failed. */
+  serving_id: string
+  failed_id: string
+  /** Of the project `night-ferry`: its build runs until `finishBuild` is called. */
+  running_id: string
+  finishBuild(): void
+  remove(): Promise<void>
+}
+
+/** An app that talks while it runs, in colour, and whose build has something to say. */
+export function talkativeApp(version: string, build = "console.log('built')"): Record<string, string> {
+  return {
+    'package.json': JSON.stringify({ name: 'shop', private: true, scripts: { build: 'node build.js', start: 'node server.js' }, engines: { node: '>=20' } }, null, 2),
+    'package-lock.json': JSON.stringify({ name: 'shop', lockfileVersion: 3, requires: true, packages: { '': { name: 'shop' } } }, null, 2),
+    'build.js': build,
+    'server.js': `
+const http = require('node:http')
+const page = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Harbour Shop</title><h1>${version}</h1>'
+http.createServer((request, response) => {
+  console.log('\\x1b[32m200\\x1b[0m \\x1b[1m' + request.method + '\\x1b[0m ' + request.url + ' \\x1b[2m' + (request.headers['user-agent'] || '-').slice(0, 60) + '\\x1b[0m')
+  if (request.url === '/slow') console.error('\\x1b[33mwarning\\x1b[0m the tide table answers slowly')
+  response.setHeader('content-type', 'text/html')
+  response.end(page)
+}).listen(process.env.PORT, () => console.log('\\x1b[36m${version}\\x1b[0m listens on ' + process.env.PORT))
+process.on('SIGTERM', () => process.exit(0))
+`,
+  }
+}
+
+const buildTalk = `
+const lines = ['\\x1b[36mvite v8.3.8\\x1b[0m building for production...', 'transforming...', '\\x1b[32m✓\\x1b[0m 214 modules transformed.', 'rendering chunks...',
+  '\\x1b[2mdist/\\x1b[0m\\x1b[35massets/index-4f1c.css\\x1b[0m   14.20 kB', '\\x1b[2mdist/\\x1b[0m\\x1b[36massets/index-b7a0.js\\x1b[0m   182.44 kB', '\\x1b[32m✓ built in 1.42s\\x1b[0m']
+for (const percent of [3, 20, 57, 88, 100]) process.stdout.write('\\rcompressing ' + percent + ' %')
+console.log('')
+for (const line of lines) console.log(line)
+`
+
+const brokenBuild = `
+console.log('\\x1b[36mvite v8.3.8\\x1b[0m building for production...')
+console.log('transforming...')
+console.error("\\x1b[31merror\\x1b[0m during build:")
+console.error('src/cart.ts:41:18: Could not resolve "./prices.ts" from "src/cart.ts"')
+console.error('    39 | import { harbour } from "./harbour.ts"')
+console.error('    41 | import { prices } from "./prices.ts"')
+process.exit(1)
+`
+
+export async function setScene(): Promise<Scene> {
+  const home = await startTestPlatform({ runtime: 'process' })
+  const gates = mkdtempSync(join(tmpdir(), 'homeport-scene-'))
+  const gate = join(gates, 'go')
+  const repositories: Repository[] = []
+  const repository = (files: Record<string, string>) => {
+    const made = makeRepository(files)
+    repositories.push(made)
+    return made
+  }
+  const signed = (made: Repository, author: string, files: Record<string, string | null>, message: string) => {
+    made.commit(files, message)
+    execFileSync('git', ['-c', 'user.name=Homeport', '-c', 'user.email=a@example.com', 'commit', '--quiet', '--amend', '--no-edit', `--author=${author} <a@example.com>`], { cwd: made.folder })
+  }
+  const deploy = async (slug: string) => home.ended(slug, (await home.deploy(slug)).id)
+
+  for (const [name, slug] of [['Lighthouse', 'lighthouse'], ['Tide tables', 'tide-tables'], ['Pilot book', 'pilot-book']] as const) {
+    const made = repository({ 'index.html': `<!doctype html><title>${name}</title><h1>${name}</h1>` })
+    signed(made, 'Ida Brekke', { 'about.html': `<h1>About ${name}</h1>` }, `Say what the ${name.toLowerCase()} is for`)
+    await home.createProject({ name, slug, repo_url: made.url })
+    await deploy(slug)
+  }
+  await home.api('POST', '/v1/projects/lighthouse/stop')
+
+  const broken = repository(talkativeApp('1.0', brokenBuild))
+  signed(broken, 'Jonas Vik', { 'README.md': '# Customs' }, 'Declare the goods before the ship is in')
+  await home.createProject({ name: 'Customs declarations', slug: 'customs', repo_url: broken.url })
+  await deploy('customs')
+
+  const shop = repository(talkativeApp('Harbour Shop 1.0', buildTalk))
+  signed(shop, 'Ida Brekke', { 'README.md': '# Shop' }, 'Open the shop')
+  await home.createProject({ name: 'Harbour shop', slug: 'harbour-shop', repo_url: shop.url })
+  await deploy('harbour-shop')
+  signed(shop, 'Jonas Vik', talkativeApp('Harbour Shop 1.1', buildTalk), 'Show prices with and without duty')
+  await deploy('harbour-shop')
+  signed(shop, 'Ida Brekke', { 'build.js': brokenBuild }, 'Move the price list into its own file')
+  const failed_id = (await deploy('harbour-shop')).id
+  signed(shop, 'Ida Brekke', talkativeApp('Harbour Shop 1.2', buildTalk), 'Mend the price list, and round to whole øre')
+  const serving_id = (await deploy('harbour-shop')).id
+  for (const path of ['/', '/boats', '/boats/wooden', '/slow', '/cart', '/checkout']) await home.edge('harbour-shop.localhost', path)
+
+  const ferry = repository(
+    talkativeApp(
+      'Night ferry',
+      `${buildTalk}
+console.log('waiting for the tide')
+const timer = setInterval(() => require('node:fs').existsSync(${JSON.stringify(gate)}) && clearInterval(timer), 50)`,
+    ),
+  )
+  signed(ferry, 'Solveig Aas', { 'README.md': '# Night ferry' }, 'Sail at eleven on Fridays')
+  await home.createProject({ name: 'Night ferry', slug: 'night-ferry', repo_url: ferry.url })
+  const running_id = (await home.deploy('night-ferry')).id
+  await until(async () => (await home.deployment('night-ferry', running_id)).build_log.includes('waiting for the tide') || undefined, { what: 'the build of the ferry' })
+
+  return {
+    home,
+    serving_id,
+    failed_id,
+    running_id,
+    finishBuild: () => {
+      if (!existsSync(gate)) writeFileSync(gate, '')
+    },
+    async remove() {
+      writeFileSync(gate, '')
+      await home.remove()
+      for (const made of repositories) made.remove()
+      rmSync(gates, { recursive: true, force: true })
+    },
+  }
+}
