@@ -45,11 +45,16 @@ export interface DatabaseOptions {
 export function openDatabase<Tables>(options: DatabaseOptions): Database<Tables> {
   closeSync(openSync(options.path, 'a', 0o600))
   const raw = new Sqlite(options.path, { timeout: 0 })
-  assertVersion(raw)
-  raw.pragma('journal_mode = WAL')
-  raw.pragma(`synchronous = ${options.synchronous}`)
-  raw.pragma('foreign_keys = ON')
-  raw.pragma('journal_size_limit = 67108864')
+  try {
+    assertVersion(raw)
+    raw.pragma('journal_mode = WAL')
+    raw.pragma(`synchronous = ${options.synchronous}`)
+    raw.pragma('foreign_keys = ON')
+    raw.pragma('journal_size_limit = 67108864')
+  } catch (error) {
+    raw.close()
+    throw error
+  }
 
   const builder = new Kysely<Tables>({
     dialect: {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
  * The lock of a data folder: an exclusive lock of the operating system on the file `instance.lock`, taken through SQLite
  * because Node has none of its own. It goes with the process, however that ends, so it is never stale. The lock file
  * holds no data, and the databases are not touched by who does not get it. undefined: somebody else has it.
+ * Keep what is returned: the lock goes when it is collected.
  */
 export function lockDataFolder(folder: string): { release(): void } | undefined {
   const path = join(folder, 'instance.lock')

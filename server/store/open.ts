@@ -25,8 +25,7 @@ export async function openStore(options: { data_dir: string; after_crash: boolea
   const logPath = join(options.data_dir, 'logs.db')
   const check = options.after_crash && existsSync(path)
 
-  const db = openDatabase<Tables>({ path, synchronous: 'FULL' })
-  if (check) assertIntact(db, path)
+  const db = openIntact(path, check)
   await migrate(db, migrations, join(options.data_dir, 'backups'))
 
   const logs = openDatabase<LogTables>({ path: logPath, synchronous: 'NORMAL' })
@@ -42,9 +41,18 @@ export async function openStore(options: { data_dir: string; after_crash: boolea
   }
 }
 
-function assertIntact<T>(db: Database<T>, path: string): void {
-  const verdict = db.raw.pragma('quick_check(1)', { simple: true })
-  if (verdict === 'ok') return
-  db.close()
-  throw new Error(`The database ${path} is damaged (${String(verdict)}). Nothing was changed. Move the file aside and put back a copy from the backups folder beside it.`)
+/** Opens the ledger; a damaged one is refused before anything trusts or changes it. */
+function openIntact(path: string, check: boolean): Db {
+  let db: Db | undefined
+  try {
+    db = openDatabase<Tables>({ path, synchronous: 'FULL' })
+    const verdict = check ? db.raw.pragma('quick_check(1)', { simple: true }) : 'ok'
+    if (verdict === 'ok') return db
+    throw new Error(String(verdict))
+  } catch (cause) {
+    db?.close()
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+    if (db === undefined && !/CORRUPT|NOTADB/.test(code)) throw cause
+    throw new Error(`The database ${path} is damaged. Nothing was changed. Move the file aside and put back a copy from the backups folder beside it.`, { cause })
+  }
 }

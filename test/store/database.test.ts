@@ -1,0 +1,196 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openDatabase } from '../../server/store/database.ts'
+import { lockDataFolder } from '../../server/store/lock.ts'
+import { migrate, NewerDatabase } from '../../server/store/migrate.ts'
+import { migrations } from '../../server/store/migrations/index.ts'
+import { openStore } from '../../server/store/open.ts'
+import { pageOf, cursorOf, readCursor } from '../../server/store/page.ts'
+import { createSealer } from '../../server/store/sealed.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'homeport-store-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const node = join(import.meta.dirname, '../../node_modules/node/bin/node')
+
+describe('the database files', () => {
+  test('are readable by their owner alone, write-ahead, and synchronous for what is promised', async () => {
+    const store = await openStore({ data_dir: folder, after_crash: false })
+    for (const name of ['homeport.db', 'logs.db']) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600)
+    expect(store.db.raw.pragma('journal_mode', { simple: true })).toBe('wal')
+    expect(store.db.raw.pragma('synchronous', { simple: true })).toBe(2)
+    store.close()
+  })
+
+  test('a file of a newer version is refused, named, and left as it was', async () => {
+    const path = join(folder, 'homeport.db')
+    const db = openDatabase({ path, synchronous: 'FULL' })
+    db.raw.pragma('user_version = 9999')
+    db.close()
+    const before = readFileSync(path)
+    await expect(openStore({ data_dir: folder, after_crash: false })).rejects.toThrow(NewerDatabase)
+    await expect(openStore({ data_dir: folder, after_crash: false })).rejects.toThrow(/version 9999; this one knows \d+/)
+    expect(readFileSync(path).equals(before)).toBe(true)
+  })
+
+  test('a damaged file is refused after a crash, and left as it was', async () => {
+    const store = await openStore({ data_dir: folder, after_crash: false })
+    await store.db.write((tx) => {
+      for (let i = 0; i < 2_000; i++) tx.sqlRun('INSERT INTO settings (key, value) VALUES (?, ?)', `key ${i}`, 'x'.repeat(200))
+    })
+    store.close()
+    const path = join(folder, 'homeport.db')
+    const bytes = readFileSync(path)
+    for (let page = 5; page < 60; page++) bytes.fill(0xff, page * 4096 + 8, page * 4096 + 600)
+    writeFileSync(path, bytes)
+    await expect(openStore({ data_dir: folder, after_crash: true })).rejects.toThrow(/damaged/)
+    expect(readFileSync(path).equals(bytes)).toBe(true)
+  })
+})
+
+describe('migrations', () => {
+  test('a kill between any two statements leaves a whole version behind, and the next start goes on from it', async () => {
+    const statements = (migrations[0]?.sql ?? '').split(';').map((text) => text.trim()).filter(Boolean)
+    expect(statements.length).toBeGreaterThan(15)
+    for (let cut = 0; cut <= statements.length; cut += 4) {
+      const path = join(folder, `cut-${cut}.db`)
+      // Another process begins the migration and is killed in the middle of its transaction.
+      const script = `
+        const Sqlite = require(${JSON.stringify(join(import.meta.dirname, '../../node_modules/better-sqlite3'))})
+        const db = new Sqlite(${JSON.stringify(path)})
+        db.pragma('journal_mode = WAL')
+        db.exec('BEGIN IMMEDIATE')
+        for (const statement of ${JSON.stringify(statements.slice(0, cut))}) db.exec(statement)
+        process.kill(process.pid, 'SIGKILL')`
+      await once(spawn(node, ['--eval', script], { stdio: 'ignore' }), 'exit')
+      const db = openDatabase({ path, synchronous: 'FULL' })
+      expect(db.raw.pragma('user_version', { simple: true })).toBe(0)
+      expect(db.raw.prepare("SELECT count(*) AS n FROM sqlite_master WHERE type = 'table'").get()).toEqual({ n: 0 })
+      await migrate(db, migrations)
+      expect(db.raw.pragma('user_version', { simple: true })).toBe(migrations.length)
+      expect(db.raw.pragma('integrity_check', { simple: true })).toBe('ok')
+      db.close()
+    }
+  })
+
+  test('a failing migration changes nothing', async () => {
+    const db = openDatabase({ path: join(folder, 'a.db'), synchronous: 'FULL' })
+    await migrate(db, [{ name: 'good', sql: 'CREATE TABLE good (n INTEGER)' }])
+    const next = [{ name: 'good', sql: '' }, { name: 'bad', sql: 'CREATE TABLE half (n INTEGER); CREATE TABLE good (n INTEGER)' }]
+    await expect(migrate(db, next, join(folder, 'backups'))).rejects.toThrow(/already exists/)
+    expect(db.raw.pragma('user_version', { simple: true })).toBe(1)
+    expect(db.raw.prepare("SELECT name FROM sqlite_master WHERE name = 'half'").get()).toBeUndefined()
+    db.close()
+  })
+
+  test('a file with data in it is copied aside first', async () => {
+    const db = openDatabase({ path: join(folder, 'a.db'), synchronous: 'FULL' })
+    await migrate(db, [{ name: 'one', sql: 'CREATE TABLE kept (n INTEGER); INSERT INTO kept VALUES (7)' }])
+    await migrate(db, [{ name: 'one', sql: '' }, { name: 'two', sql: 'DROP TABLE kept' }], join(folder, 'backups'))
+    db.close()
+    const copy = new Sqlite(join(folder, 'backups', 'before-version-2.db'), { readonly: true })
+    expect(copy.prepare('SELECT n FROM kept').get()).toEqual({ n: 7 })
+    copy.close()
+  })
+})
+
+describe('a file that another program holds', () => {
+  test('is waited for without blocking the event loop, then it is database_busy with a time to wait', async () => {
+    const path = join(folder, 'a.db')
+    const db = openDatabase<Record<string, never>>({ path, synchronous: 'FULL', busy_ms: 300 })
+    db.raw.exec('CREATE TABLE t (n INTEGER)')
+    const other = new Sqlite(path)
+    other.exec('BEGIN EXCLUSIVE')
+    let ticks = 0
+    const ticking = setInterval(() => ticks++, 10)
+    await expect(db.write((tx) => tx.sqlRun('INSERT INTO t VALUES (1)'))).rejects.toMatchObject({ code: 'database_busy', retry_after_s: 1 })
+    clearInterval(ticking)
+    expect(ticks).toBeGreaterThan(10)
+    const waiting = db.write((tx) => tx.sqlRun('INSERT INTO t VALUES (2)'))
+    other.exec('ROLLBACK')
+    other.close()
+    await waiting
+    expect(await db.read((tx) => tx.sqlAll('SELECT n FROM t'))).toEqual([{ n: 2 }])
+    db.close()
+  })
+})
+
+describe('the lock of a data folder', () => {
+  test('one process has it; it goes with the process, however that ends', async () => {
+    const script = `
+      import { lockDataFolder } from ${JSON.stringify(join(import.meta.dirname, '../../server/store/lock.ts'))}
+      globalThis.lock = lockDataFolder(${JSON.stringify(folder)})
+      console.log(globalThis.lock ? 'held' : 'refused')
+      setInterval(() => {}, 1000)`
+    const holder = spawn(node, ['--input-type=module', '--eval', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const [said] = (await once(holder.stdout, 'data')) as [Buffer]
+    expect(said.toString()).toContain('held')
+    expect(lockDataFolder(folder)).toBeUndefined()
+    holder.kill('SIGKILL')
+    await once(holder, 'exit')
+    const lock = lockDataFolder(folder)
+    expect(lock).toBeDefined()
+    lock?.release()
+  })
+})
+
+describe('sealed columns', () => {
+  const place = { table: 'env_vars', column: 'sealed_value', row: 'env_1' }
+  const sealer = createSealer(Buffer.alloc(32, 1))
+
+  test('open again, and hold nothing of the text', () => {
+    const sealed = sealer.seal(place, 'a secret of mine')
+    expect(sealer.unseal(place, sealed)).toBe('a secret of mine')
+    expect(Buffer.from(sealed).includes('secret')).toBe(false)
+    expect(Buffer.from(sealer.seal(place, 'a secret of mine')).equals(Buffer.from(sealed))).toBe(false)
+  })
+
+  test.for([
+    ['another row', { ...place, row: 'env_2' }],
+    ['another column', { ...place, column: 'other' }],
+    ['another table', { ...place, table: 'projects' }],
+  ] as const)('moved to %s they do not open', ([, elsewhere]) => {
+    expect(() => sealer.unseal(elsewhere, sealer.seal(place, 'x'))).toThrow(expect.objectContaining({ code: 'decryption_failed' }))
+  })
+
+  test('another key, a flipped bit or a short text do not open them', () => {
+    const sealed = Buffer.from(sealer.seal(place, 'x'))
+    expect(() => createSealer(Buffer.alloc(32, 2)).unseal(place, sealed)).toThrow(expect.objectContaining({ code: 'decryption_failed' }))
+    const flipped = Buffer.from(sealed)
+    flipped[flipped.length - 1] = (flipped[flipped.length - 1] ?? 0) ^ 1
+    expect(() => sealer.unseal(place, flipped)).toThrow(expect.objectContaining({ code: 'decryption_failed' }))
+    expect(() => sealer.unseal(place, sealed.subarray(0, 10))).toThrow(expect.objectContaining({ code: 'decryption_failed' }))
+  })
+})
+
+describe('pages', () => {
+  test('a cursor says where to go on; a foreign one is none', () => {
+    expect(readCursor(cursorOf(42))).toBe(42)
+    for (const foreign of ['', 'x', 'czQy!', 'c2FiYw', Buffer.from('s-1').toString('base64url')]) expect(readCursor(foreign)).toBeUndefined()
+  })
+
+  test('the last page has none', () => {
+    const rows = [{ seq: 3 }, { seq: 2 }, { seq: 1 }]
+    expect(pageOf(rows, 3).next_cursor).toBeNull()
+    expect(pageOf(rows, 2)).toEqual({ rows: [{ seq: 3 }, { seq: 2 }], next_cursor: cursorOf(2) })
+  })
+})
+
+test('a copy of the files is as good as the files', async () => {
+  const store = await openStore({ data_dir: folder, after_crash: false })
+  await store.db.write((tx) => tx.sqlRun("INSERT INTO settings (key, value) VALUES ('a', '1')"))
+  store.db.raw.pragma('wal_checkpoint(TRUNCATE)')
+  copyFileSync(join(folder, 'homeport.db'), join(folder, 'copy.db'))
+  store.close()
+  const copy = new Sqlite(join(folder, 'copy.db'), { readonly: true })
+  expect(copy.prepare('SELECT value FROM settings').get()).toEqual({ value: '1' })
+  copy.close()
+})
