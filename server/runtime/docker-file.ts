@@ -5,7 +5,8 @@ export interface HostMounts {
   npmrc: boolean
 }
 
-const folder = '/run/homeport'
+/** Memory in every step, so that no stub of a mount is left in a layer. */
+const folder = '/dev/shm/homeport'
 
 /**
  * A user's Dockerfile as it is built. Two things are changed, each only where it must be: a `# syntax=` line, which would

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
+import { within } from './docker-connect.ts'
 import { isConnectionError, readable, removeContainer, statusOf, type Engine } from './docker-engine.ts'
 import { createFrameScanner, createOutput } from './docker-frames.ts'
 import { exitOf } from './exits.ts'
@@ -14,6 +15,9 @@ export interface Follower {
   /** Stops following; the container lives on. */
   close(): void
 }
+
+/** How long an end may go unnoticed when the engine forgets to tell it. */
+const checkEvery_ms = 10_000
 
 /**
  * Follows the output of a container to its very end and reports that once. From its start: attached before it runs, and read
@@ -30,8 +34,10 @@ export async function followContainer(engine: Engine, id: string, since_ms: numb
   const read = (stream: Readable, write: (chunk: Buffer) => void): Promise<void> => {
     live = stream
     stream.on('data', write)
-    return endOf(stream)
+    return endOf(stream).then(() => broke.resolve())
   }
+  /** Resolved when a reading ends: then it is worth a look whether the container has. */
+  let broke = Promise.withResolvers<void>()
 
   const attached = since_ms === 'start' ? read(readable(await (await containerOf()).attach({ stream: true, stdout: true, stderr: true })), output.live().write) : undefined
 
@@ -87,17 +93,25 @@ export async function followContainer(engine: Engine, id: string, since_ms: numb
 
   const waitForEnd = async (): Promise<Exit | undefined> => {
     for (let pause_ms = 250; !closing.signal.aborted; pause_ms = Math.min(5_000, pause_ms * 2)) {
+      const round = new AbortController()
       try {
         const container = await containerOf()
-        await container.wait({ abortSignal: closing.signal })
-        const { State } = await container.inspect()
+        // A wait that was answered with a head and then cut off never settles; so it is not relied upon.
+        const waiting = container.wait({ abortSignal: AbortSignal.any([closing.signal, round.signal]) })
+        await Promise.race([waiting, broke.promise, pause(checkEvery_ms)])
+        broke = Promise.withResolvers()
+        waiting.catch(() => {})
+        const { State } = await within(5_000, container.inspect())
         if (!State.Running) return exitOf(State.ExitCode, null, State.OOMKilled)
+        pause_ms = 125
       } catch (error) {
         // Removed behind our back: that is an end too.
         if (statusOf(error) === 404) return exitOf(null, 'SIGKILL', false)
         if (closing.signal.aborted) break
         if (isConnectionError(error)) engine.lost()
         await pause(pause_ms)
+      } finally {
+        round.abort()
       }
     }
     return undefined

@@ -1,7 +1,9 @@
 import { posix } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import type Docker from 'dockerode'
 import { stepFailure } from './build-failures.ts'
 import { dependencyKey, type NodePlan } from './dependencies.ts'
+import { within } from './docker-connect.ts'
 import { packFolder } from './docker-context.ts'
 import { readable, removeContainer, statusOf, type Engine } from './docker-engine.ts'
 import { createOutput } from './docker-frames.ts'
@@ -138,7 +140,6 @@ async function createBuildContainer(engine: Engine, docker: Docker, request: Bui
       SecurityOpt: ['no-new-privileges'],
       Init: true,
       NetworkMode: await engine.network(),
-      Tmpfs: { '/run/homeport': `rw,noexec,nosuid,size=8m,mode=0700,uid=${imageOwner},gid=${imageOwner}` },
       // Named by us. Docker fills a new volume from the image's folder, so that it belongs to the user node.
       Mounts: [{ Type: 'volume', Source: volume, Target: '/home/node' }],
       LogConfig: { Type: 'none', Config: {} },
@@ -173,17 +174,27 @@ async function carryOut(container: Docker.Container, request: BuildRequest, step
   try {
     await container.start()
     stream.write(`${JSON.stringify(order)}\n`)
-    const { StatusCode } = (await container.wait()) as { StatusCode: number }
+    // The engine closes the stream when the container has ended; a stream that is cut off ends it as well.
     await drained
     output.end()
     signal.throwIfAborted()
-    if (StatusCode === 0) return
-    const { State } = await container.inspect()
-    throw stepFailure(step, command, { code: StatusCode, signal: null, out_of_memory: State.OOMKilled, too_many_processes: false }, request.memory_mb, maxProcesses)
+    const State = await endedState(container)
+    if (State.ExitCode === 0) return
+    throw stepFailure(step, command, { code: State.ExitCode, signal: null, out_of_memory: State.OOMKilled, too_many_processes: false }, request.memory_mb, maxProcesses)
   } catch (error) {
     signal.throwIfAborted()
     throw error
   } finally {
     readable(stream).destroy()
   }
+}
+
+/** The state of a container whose output has ended. One that runs on all the same was lost sight of, and so is the build. */
+async function endedState(container: Docker.Container): Promise<Docker.ContainerInspectInfo['State']> {
+  for (let looks = 0; looks < 20; looks++) {
+    const { State } = await within(5_000, container.inspect())
+    if (!State.Running) return State
+    await delay(50)
+  }
+  throw new Error('The connection to the build was lost: socket hang up')
 }

@@ -80,7 +80,7 @@ function createSteps(log: BuildLog) {
 }
 
 /** The log shows the user's instruction, not what we put into it. */
-const withoutMounts = (name: string): string => name.replace(/ --mount=type=bind,from=homeport-\S+target=\/run\/homeport\/\S+/g, '')
+const withoutMounts = (name: string): string => name.replace(/ --mount=type=bind,from=homeport-\S+target=\/dev\/shm\/homeport\/\S+/g, '')
 
 function failureOf(message: string, memory_mb: number): BuildFailure {
   const plain = withoutMounts(message)

@@ -11,11 +11,12 @@ export const appRoot = '/app'
 export const keptFolder = '/home/node/.homeport-kept'
 /** Package managers that the base image lacks; part of the image, as apps may be started by them. */
 const toolFolder = '/opt/homeport'
-const secretFolder = '/run/homeport'
+/** In memory in every container, whatever the engine; so that not even an empty folder is left in a layer. */
+const secretFolder = '/dev/shm/homeport'
 
 /** What a build container is told on its standard input, as one line of JSON. */
 export interface BuildOrder {
-  /** Written to /run/homeport, which lives in memory and never becomes a layer. */
+  /** Written to a folder that lives in memory and never becomes a layer. */
   files: Record<string, string>
   /** Folders that outlive a build: copied in before and kept after; `from` lies on the project's cache volume. */
   kept: { from: string; to: string }[]
@@ -45,7 +46,8 @@ function copy(from, to) {
   spawnSync('cp', ['-a', from, to], { stdio: 'ignore' })
 }
 function carryOut(order) {
-  for (const name of Object.keys(order.files)) fs.writeFileSync('/run/homeport/' + name, order.files[name], { mode: 0o600 })
+  fs.mkdirSync('${secretFolder}', { mode: 0o700 })
+  for (const name of Object.keys(order.files)) fs.writeFileSync('${secretFolder}/' + name, order.files[name], { mode: 0o600 })
   for (const one of order.kept) if (fs.existsSync(one.from) && !fs.existsSync(one.to)) copy(one.from, one.to)
   next(order, 0)
 }

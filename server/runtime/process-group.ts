@@ -125,7 +125,7 @@ export function killGroup(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-function killOne(pid: number): void {
+export function killOne(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {

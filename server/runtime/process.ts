@@ -7,9 +7,10 @@ import { exitOf } from './exits.ts'
 import { isFolder, pathPart } from './files.ts'
 import { buildInPlace, heapOption, without } from './process-build.ts'
 import { createBuildCache } from './process-cache.ts'
-import { killGroup, startGroup, type ProcessGroup } from './process-group.ts'
+import { killGroup, killOne, startGroup, type ProcessGroup } from './process-group.ts'
 import { createPorts, listeningPortsOf } from './process-ports.ts'
 import { createProcessRecords, isAlive, type ProcessRecord } from './process-records.ts'
+import { findStrays, type Stray } from './process-strays.ts'
 import { memoryOf, processorTimeOf, startOf } from './process-table.ts'
 import { createToolchains, defaultPath, sweepToolchains } from './process-toolchain.ts'
 import { StartFailure, type Artifact, type Instance, type Runtime, type RuntimeOptions, type StartRequest } from './runtime.ts'
@@ -33,6 +34,8 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
   const cache = createBuildCache(join(options.data_dir, 'cache'))
   const records = createProcessRecords(join(options.data_dir, 'processes'))
   const ports = createPorts()
+  /** What a dead platform left unrecorded, by id. Looked for once: from then on everything is recorded or running. */
+  let strays: Promise<Map<string, Stray>> | undefined
   const running = new Map<string, Running>()
   const placeOf = (deploymentId: string) => join(options.data_dir, 'bundles', pathPart(deploymentId))
   void sweepToolchains(options).catch((error: unknown) => options.log.warn('toolchain_sweep_failed', { error }))
@@ -136,17 +139,23 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
     start,
 
     async list() {
+      strays ??= strayProcesses(options.data_dir)
       const found = await records.all()
       const states = await Promise.all(found.map(async (record) => ({ record, alive: running.has(record.id) || (await isAlive(record)) })))
-      return states.map(({ record, alive }) => ({
-        id: record.id,
-        project_id: record.project_id,
-        deployment_id: record.deployment_id,
+      const described = (id: string, of: { project_id: string; deployment_id: string }, alive: boolean) => ({
+        id,
+        project_id: of.project_id,
+        deployment_id: of.deployment_id,
         running: alive,
         exit: alive ? null : { code: null, signal: null, out_of_memory: false },
         adoptable: false,
         last_line_at: null,
-      }))
+      })
+      const unrecorded = [...(await strays)].filter(([, stray]) => !found.some((record) => record.pid === stray.pid && record.started === stray.started))
+      return [
+        ...states.map(({ record, alive }) => described(record.id, record, alive)),
+        ...unrecorded.map(([id]) => described(id, { project_id: '', deployment_id: '' }, true)),
+      ]
     },
 
     async adopt() {
@@ -160,7 +169,11 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
         return
       }
       const record = (await records.all()).find((one) => one.id === instanceId)
-      if (record) await stopOrphan(record, grace_ms)
+      if (record) return stopOrphan(record, grace_ms)
+      const stray = (await strays)?.get(instanceId)
+      if (!stray) return
+      ;(await strays)?.delete(instanceId)
+      if ((await startOf(stray.pid)) === stray.started) killOne(stray.pid)
     },
 
     async freeze(instanceId) {
@@ -197,6 +210,10 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       closing.abort(new Error('The platform is closing.'))
     },
   }
+}
+
+async function strayProcesses(dataDir: string): Promise<Map<string, Stray>> {
+  return new Map((await findStrays(dataDir)).map((stray) => [`stray_${stray.pid}`, stray]))
 }
 
 /** Windows starts scripts such as npm.cmd only by its shell; what needs one is named by us, never by input. */

@@ -12,7 +12,7 @@ describe('process runtime', { timeout: 60_000 }, () => {
       const found = await Promise.all(folders.map(async (folder) => (await entriesOf(join(options.data_dir, folder))).filter((name) => name.startsWith(id))))
       return found.flat()
     },
-    search: (artifact, text) => (artifact.kind === 'image' ? Promise.resolve([]) : filesWith(text, artifact.directory)),
+    search: async (artifact, texts) => (artifact.kind === 'image' ? [] : (await Promise.all(texts.map((text) => filesWith(text, artifact.directory)))).flat()),
     async cleanUp(_options, runtime) {
       for (const found of await runtime.list()) await runtime.stop(found.id, 0)
     },

@@ -9,8 +9,8 @@ export interface Driver {
   create(options: RuntimeOptions): Runtime
   /** What a deployment left on this machine: folders, processes, containers, images. */
   leftovers(options: RuntimeOptions, deploymentId: string): Promise<string[]>
-  /** Places of an artifact that hold a text. */
-  search(artifact: Artifact, text: string): Promise<string[]>
+  /** Places of an artifact that hold one of these texts. */
+  search(artifact: Artifact, texts: string[]): Promise<string[]>
   cleanUp(options: RuntimeOptions, runtime: Runtime): Promise<void>
 }
 
@@ -155,7 +155,7 @@ export function runtimeSuite(driver: Driver): void {
       plan: serverPlan({ install_command: check, build_command: `${check} && node -e "if (process.env.ODD.length !== 32) process.exit(8)"`, variables: { NODE_ENV: 'production' } }),
     })
     expect(built.log.lines.join('\n')).not.toContain(secret)
-    expect(await driver.search(built.artifact, secret)).toEqual([])
+    expect(await driver.search(built.artifact, [secret])).toEqual([])
     const { lines, exit } = await startApp(runtime, built, { variables: { API_KEY: 'at run time' } })
     await exit
     expect(lines).toEqual(['at run time', 'production'])

@@ -1,0 +1,47 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { platform } from 'node:os'
+import { sep } from 'node:path'
+import { familyOf, readProcessTable } from './process-table.ts'
+
+export interface Stray {
+  pid: number
+  /** As in the process table: with the pid it names one process for ever. */
+  started: string
+}
+
+/**
+ * Processes of builds and apps that a platform before us left behind unrecorded: it was killed between their start and their
+ * record, or in the middle of a build. They are known by their HOME or TMPDIR, which we set to folders of the data folder;
+ * what this process began itself is none of them. Not looked for on Windows.
+ */
+export async function findStrays(dataDir: string): Promise<Stray[]> {
+  const table = await readProcessTable()
+  const own = new Set(familyOf(table, process.pid))
+  const marks = [`HOME=${dataDir}${sep}`, `TMPDIR=${dataDir}${sep}`]
+  const others = table.filter((row) => !own.has(row.pid))
+  const marked = platform() === 'linux' ? await markedByProc(others, marks) : await markedByPs(marks)
+  return others.filter((row) => marked.has(row.pid)).map(({ pid, started }) => ({ pid, started }))
+}
+
+async function markedByProc(rows: { pid: number }[], marks: string[]): Promise<Set<number>> {
+  const marked = new Set<number>()
+  await Promise.all(
+    rows.map(async ({ pid }) => {
+      // Those of other users cannot be read, and are none of ours.
+      const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '')
+      if (environment !== '' && environment.split('\0').some((entry) => marks.some((mark) => entry.startsWith(mark)))) marked.add(pid)
+    }),
+  )
+  return marked
+}
+
+/** macOS and the BSDs: `-E` shows the environment of one's own processes behind the command. */
+function markedByPs(marks: string[]): Promise<Set<number>> {
+  return new Promise((resolve) => {
+    execFile('ps', ['-axwwE', '-o', 'pid=,command='], { timeout: 10_000, maxBuffer: 64 * 1024 * 1024 }, (error, stdout) => {
+      const lines = error ? [] : stdout.split('\n').filter((line) => marks.some((mark) => line.includes(` ${mark}`)))
+      resolve(new Set(lines.map((line) => Number.parseInt(line, 10))))
+    })
+  })
+}

@@ -1,0 +1,189 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { decodeBuildKitStatus } from '../../server/runtime/docker-buildkit.ts'
+import { findCandidates } from '../../server/runtime/docker-connect.ts'
+import { leaves } from '../../server/runtime/docker-context.ts'
+import { prepareDockerfile, usesBuildKit } from '../../server/runtime/docker-file.ts'
+import { createOutput } from '../../server/runtime/docker-frames.ts'
+import { createIgnore } from '../../server/runtime/docker-ignore.ts'
+import { createLineSplitter } from '../../server/runtime/lines.ts'
+import { parseListening } from '../../server/runtime/process-ports.ts'
+import { runtimeOptions } from '../support/runtime.ts'
+
+const split = (chunks: Buffer[], cap?: number): string[] => {
+  const lines: string[] = []
+  const splitter = createLineSplitter((line) => lines.push(line), cap)
+  for (const chunk of chunks) splitter.write(chunk)
+  splitter.end()
+  return lines
+}
+
+describe('lines', () => {
+  test('come out alike wherever the bytes are cut', () => {
+    const text = Buffer.from('ä€😀\r\n\n\u001b[1mb\u001b[0m\nlast')
+    const whole = ['ä€😀\r', '', '\u001b[1mb\u001b[0m', 'last']
+    for (let size = 1; size <= text.length; size++) {
+      const chunks = []
+      for (let at = 0; at < text.length; at += size) chunks.push(text.subarray(at, at + size))
+      expect(split(chunks)).toEqual(whole)
+    }
+  })
+
+  test('that are too long come in pieces, cut between characters, with nothing lost', () => {
+    const text = '€'.repeat(1_000)
+    const lines = split([Buffer.from(`${text}\nend\n`)], 100)
+    expect(lines.slice(0, -1).join('')).toBe(text)
+    expect(lines.at(-1)).toBe('end')
+    expect(Math.max(...lines.map((line) => Buffer.byteLength(line)))).toBeLessThanOrEqual(100)
+    expect(split([Buffer.alloc(1_000, 0x80)], 100)).toHaveLength(10)
+  })
+})
+
+describe('frames of the engine', () => {
+  const frame = (stream: 1 | 2, text: string) => {
+    const data = Buffer.from(text)
+    const head = Buffer.alloc(8)
+    head[0] = stream
+    head.writeUInt32BE(data.length, 4)
+    return Buffer.concat([head, data])
+  }
+  const all = Buffer.concat([frame(1, 'one\ntw'), frame(2, 'bad\n'), frame(1, 'o\nthree\n'), frame(1, 'four')])
+
+  test('are read whole however they are cut', () => {
+    for (let size = 1; size <= all.length; size++) {
+      const lines: string[] = []
+      const output = createOutput((stream, line) => lines.push(`${stream} ${line}`))
+      const scanner = output.live()
+      for (let at = 0; at < all.length; at += size) scanner.write(all.subarray(at, at + size))
+      output.end()
+      expect(lines).toEqual(['stderr bad', 'stdout one', 'stdout two', 'stdout three', 'stdout four'].toSorted((a, b) => lines.indexOf(a) - lines.indexOf(b)))
+      expect(lines).toHaveLength(5)
+    }
+  })
+
+  test('that a live reading missed are taken from a full one, each byte once', () => {
+    for (let cut = 0; cut <= all.length; cut++) {
+      const lines: string[] = []
+      const output = createOutput((_stream, line) => lines.push(line))
+      output.live().write(all.subarray(0, cut))
+      output.full().write(all)
+      output.full().write(all)
+      output.end()
+      expect(lines.toSorted()).toEqual(['bad', 'four', 'one', 'three', 'two'])
+    }
+  })
+})
+
+describe('a Dockerfile', () => {
+  test('loses its choice of a frontend, and keeps its escape character', () => {
+    const prepared = prepareDockerfile('# syntax=evil\n# escape=`\nFROM a\n', null)
+    expect(prepared).toBe('# escape=`\n# Built by Homeport.\n# syntax=evil\n# escape=`\nFROM a\n')
+    expect(prepareDockerfile('\uFEFF# syntax=evil\nFROM a', null).split('\n')[0]).toBe('# Built by Homeport.')
+  })
+
+  test('shows the host’s files to each RUN, and to nothing else', () => {
+    const text = ['ARG V=1', 'FROM a AS b', '# RUN no', 'RUN one \\', '  # RUN comment', '  RUN two', 'run ["x"]', 'COPY <<EOF /f', 'RUN not me', 'EOF', 'RUN <<-"END"', 'RUN nor me', '\tEND', 'FROM b', 'RUN\tlast', 'CMD ["RUN"]'].join('\n')
+    const prepared = prepareDockerfile(text, { image: 'hf:1', ca: true, npmrc: false })
+    const mount = '--mount=type=bind,from=hf:1,source=/ca.crt,target=/dev/shm/homeport/ca.crt'
+    const argument = 'ARG NODE_EXTRA_CA_CERTS=/dev/shm/homeport/ca.crt'
+    expect(prepared.split('\n').slice(1)).toEqual([
+      'ARG V=1',
+      'FROM a AS b',
+      argument,
+      '# RUN no',
+      `RUN ${mount} one \\`,
+      '  # RUN comment',
+      '  RUN two',
+      `run ${mount} ["x"]`,
+      'COPY <<EOF /f',
+      'RUN not me',
+      'EOF',
+      `RUN ${mount} <<-"END"`,
+      'RUN nor me',
+      '\tEND',
+      'FROM b',
+      argument,
+      `RUN ${mount}\tlast`,
+      'CMD ["RUN"]',
+    ])
+  })
+
+  test.each([
+    ['FROM a\nRUN --mount=type=cache,target=/x true', true],
+    ['FROM a\nCOPY --link . .', true],
+    ['FROM a\nRUN <<EOF\nx\nEOF', true],
+    ['FROM a\nCOPY --from=b . .\nRUN echo "a --mount"', false],
+  ])('needs BuildKit or not: %j', (text, expected) => {
+    expect(usesBuildKit(text)).toBe(expected)
+  })
+})
+
+test.each([
+  ['node_modules', ['node_modules', 'node_modules/a/b'], ['a/node_modules', 'node_modules2']],
+  ['**/node_modules', ['node_modules', 'a/b/node_modules/c'], ['a/modules']],
+  ['*.md\n!README.md', ['a.md'], ['README.md', 'docs/a.md']],
+  ['*\n!src/**', ['a', 'b/c'], ['src/a', 'src/b/c']],
+  ['# comment\n\n/a/\n./b', ['a/x', 'b'], ['c']],
+  ['a?c\n[xy].txt', ['abc', 'x.txt'], ['ac', 'z.txt', 'a/c']],
+  ['docs/**/*.png', ['docs/a.png', 'docs/x/y/a.png'], ['docs/a.jpg', 'a.png']],
+])('.dockerignore %j', (text, out, kept) => {
+  const accepts = createIgnore(text)
+  expect(out.filter((path) => accepts(path, false))).toEqual([])
+  expect(kept.filter((path) => !accepts(path, false))).toEqual([])
+})
+
+test.each([
+  ['a/b', '../c', false],
+  ['a/b', '../../c', true],
+  ['a', '/etc/passwd', true],
+  ['a', 'C:/x', true],
+  ['a', '..', true],
+  ['x/a', '.', false],
+])('a link %s to %s leaves its folder: %s', (path, target, expected) => {
+  expect(leaves(path, target)).toBe(expected)
+})
+
+test('BuildKit’s messages are read', () => {
+  const bytes = (number: number, data: Buffer) => Buffer.concat([Buffer.from([number * 8 + 2, data.length]), data])
+  const text = (number: number, value: string) => bytes(number, Buffer.from(value))
+  const number = (field: number, value: number) => Buffer.from([field * 8, value])
+  const vertex = Buffer.concat([text(1, 'sha256:a'), text(3, '[1/2] RUN x'), number(4, 1), bytes(5, number(1, 9))])
+  const log = Buffer.concat([text(1, 'sha256:a'), number(3, 2), text(4, 'oops\n')])
+  const status = decodeBuildKitStatus(Buffer.concat([bytes(1, vertex), bytes(3, log), bytes(9, Buffer.from('new'))]).toString('base64'))
+  expect(status.steps).toEqual([{ digest: 'sha256:a', name: '[1/2] RUN x', cached: true, started: true, completed: false, error: '' }])
+  expect(status.logs).toEqual([{ step: 'sha256:a', stream: 'stderr', data: Buffer.from('oops\n') }])
+  expect(decodeBuildKitStatus(Buffer.from([0xff, 0xff, 0xff]).toString('base64'))).toEqual({ steps: [], logs: [] })
+})
+
+test('listening ports are read from the kernel’s table', () => {
+  const row = (address: string, state: string, inode: string) => `   0: ${address} 00000000:0000 ${state} 00000000:00000000 00:00000000 00000000     0        0 ${inode} 1`
+  const table = ['  sl  local_address', row('0100007F:0BB8', '0A', '1'), row('00000000:1F90', '0A', '2'), row('0100007F:1F91', '01', '3'), row('00000000000000000000000001000000:0050', '0A', '4')].join('\n')
+  expect(parseListening(table)).toEqual([
+    { port: 3000, loopback_only: true },
+    { port: 8080, loopback_only: false },
+    { port: 80, loopback_only: true },
+  ])
+  expect(parseListening(table, new Set(['2']))).toEqual([{ port: 8080, loopback_only: false }])
+})
+
+describe('where an engine is looked for', () => {
+  let options: Awaited<ReturnType<typeof runtimeOptions>>
+  beforeAll(async () => {
+    options = await runtimeOptions()
+  })
+  afterAll(() => options.remove())
+
+  test('what the user said comes first, then the docker command’s context, then the known sockets', async () => {
+    const home = options.data_dir
+    const meta = join(home, '.docker/contexts/meta', createHash('sha256').update('work').digest('hex'))
+    await mkdir(meta, { recursive: true })
+    await writeFile(join(home, '.docker/config.json'), JSON.stringify({ currentContext: 'work' }))
+    await writeFile(join(meta, 'meta.json'), JSON.stringify({ Name: 'work', Endpoints: { docker: { Host: 'unix:///work.sock' } } }))
+    const found = await findCandidates({ host: 'tcp://10.0.0.1:2375', home })
+    expect(found.slice(0, 3)).toEqual(['tcp://10.0.0.1:2375', 'unix:///work.sock', 'unix:///var/run/docker.sock'])
+    expect(found).toContain(`unix://${home}/.config/colima/default/docker.sock`)
+    expect(await findCandidates({ home, candidates: ['unix:///only.sock'] })).toEqual(['unix:///only.sock'])
+  })
+})
