@@ -19,16 +19,21 @@ export async function installMissing() {
   const missing = firstMissingPackage()
   if (missing === undefined) return
   say(`Installing dependencies (${missing}); this takes a minute or two.`)
-  // Under `npm start` the running npm is used; the registry may need a second try.
-  const npm = process.env.npm_execpath?.endsWith('.js') ? [process.execPath, process.env.npm_execpath] : ['npm']
-  for (const attempt of [1, 2]) {
-    const code = await run(npm[0], [...npm.slice(1), 'ci', '--no-audit', '--no-fund', '--loglevel=error'], {
-      shell: npm.length === 1 && process.platform === 'win32',
-    })
-    if (code === 0) return
-    if (attempt === 2)
-      throw new Error('npm ci failed (its own message is above). Check the network and the registry, then run the same command again.')
-  }
+  // Scripts only of the packages that package.json allows: an older npm would run them all, and compile what comes prebuilt.
+  const { allowScripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const locked = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages
+  const scripted = Object.keys(allowScripts).filter((name) => allowScripts[name] === true && `node_modules/${name}` in locked)
+  const install = async () => (await npm('ci', '--ignore-scripts')) === 0 && (await npm('rebuild', ...scripted)) === 0
+  // A registry may need a second try.
+  if ((await install()) || (await install())) return
+  throw new Error('npm ci failed (its own message is above). Check the network and the registry, then run the same command again.')
+}
+
+/** Under `npm start` the npm that runs is used. */
+function npm(...args) {
+  const own = process.env.npm_execpath?.endsWith('.js') ? process.env.npm_execpath : undefined
+  const quiet = ['--no-audit', '--no-fund', '--loglevel=error']
+  return own ? run(process.execPath, [own, ...args, ...quiet]) : run('npm', [...args, ...quiet], { shell: process.platform === 'win32' })
 }
 
 function firstMissingPackage() {
