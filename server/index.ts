@@ -115,7 +115,8 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     const edge = createEdge({ log, clock })
     closers.push(() => edge.close({ grace_ms: 500 }))
     const edgeAt = await edge.listen({ host: options.host, port: options.edge_port })
-    if (edgeAt.fell_back && !options.edge_port_may_move) throw new Error(`Port ${options.edge_port} for the edge is taken. Choose another with --edge-port, or 0 for any.`)
+    if (edgeAt.fell_back && !options.edge_port_may_move)
+      throw new Error(`Port ${options.edge_port} for the edge is taken. Choose another with --edge-port, or 0 for any.`)
     const shown = shownHost(options.host)
     const urls = { api: '', edge: `http://${shown}:${edgeAt.port}`, dashboard: '' }
     const authenticator = createAuthenticator({ db: store.db, clock })
@@ -158,7 +159,11 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
         is_local: true,
       }),
       describeFolder: (path) => source.describeFolder(path),
-      isFolder: (path) => stat(path).then((found) => found.isDirectory(), () => false),
+      isFolder: (path) =>
+        stat(path).then(
+          (found) => found.isDirectory(),
+          () => false,
+        ),
       doctor: () =>
         examine({
           db: store.db,
@@ -275,7 +280,10 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
 }
 
 /** The runtime of new deployments: the one that was asked for, or Docker where an engine answers, else processes. */
-async function chooseRuntime(runtimes: Record<RuntimeName, Runtime>, wish: PlatformOptions['runtime']): Promise<RuntimeStatus & { name: RuntimeName }> {
+async function chooseRuntime(
+  runtimes: Record<RuntimeName, Runtime>,
+  wish: PlatformOptions['runtime'],
+): Promise<RuntimeStatus & { name: RuntimeName }> {
   if (wish !== 'auto') {
     const { version, reason } = await runtimes[wish].probe()
     return { name: wish, version, reason: `${reason} (--runtime ${wish})` }
@@ -283,7 +291,11 @@ async function chooseRuntime(runtimes: Record<RuntimeName, Runtime>, wish: Platf
   const docker = await runtimes.docker.probe()
   if (docker.available) return { name: 'docker', version: docker.version, reason: docker.reason }
   const embedded = await runtimes.process.probe()
-  return { name: 'process', version: embedded.version, reason: `${docker.reason} Apps run as processes of this machine, which does not isolate them.` }
+  return {
+    name: 'process',
+    version: embedded.version,
+    reason: `${docker.reason} Apps run as processes of this machine, which does not isolate them.`,
+  }
 }
 
 /** What the setting `on_exit` means for each runtime. */
@@ -297,4 +309,3 @@ function shownHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
   return host.includes(':') ? `[${host}]` : host
 }
-

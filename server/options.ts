@@ -54,7 +54,8 @@ export function readOptions(flags: PlatformFlags = {}, env: NodeJS.ProcessEnv = 
   const port = flags.port ?? env.HOMEPORT_PORT
   const edgePort = flags['edge-port'] ?? env.HOMEPORT_EDGE_PORT
   const runtime = flags.runtime ?? env.HOMEPORT_RUNTIME ?? 'auto'
-  if (runtime !== 'auto' && runtime !== 'docker' && runtime !== 'process') throw new UsageError(`--runtime is auto, docker or process, not ${runtime}.`)
+  if (runtime !== 'auto' && runtime !== 'docker' && runtime !== 'process')
+    throw new UsageError(`--runtime is auto, docker or process, not ${runtime}.`)
   return {
     data_dir: dataFolder(flags.data, env),
     host: flags.host ?? env.HOMEPORT_HOST ?? '127.0.0.1',
@@ -87,7 +88,10 @@ export function dataFolder(flag: string | undefined, env: NodeJS.ProcessEnv = pr
 }
 
 /** Where the command line finds an instance: by flag, by environment, else by the data folder. */
-export function whereabouts(flags: { data?: string | undefined; url?: string | undefined; token?: string | undefined }, env: NodeJS.ProcessEnv = process.env) {
+export function whereabouts(
+  flags: { data?: string | undefined; url?: string | undefined; token?: string | undefined },
+  env: NodeJS.ProcessEnv = process.env,
+) {
   const chosen = (flag: string | undefined, variable: string | undefined) => (flag ?? variable) || undefined
   return { url: chosen(flags.url, env.HOMEPORT_URL), token: chosen(flags.token, env.HOMEPORT_TOKEN), data_dir: dataFolder(flags.data, env) }
 }
@@ -110,9 +114,11 @@ function portOf(flag: string, text: string | undefined, fallback: number): numbe
 
 /** In Electron the running binary is no Node: ours is the one of the `node` package. */
 function toolPaths(): Pick<PlatformOptions, 'node_path' | 'npm_cli_path'> {
-  const folderOf = (name: string) => dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)).replace(/\bapp\.asar\b/, 'app.asar.unpacked')
+  const folderOf = (name: string) =>
+    dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)).replace(/\bapp\.asar\b/, 'app.asar.unpacked')
   return {
-    node_path: process.versions.electron === undefined ? process.execPath : join(folderOf('node'), 'bin', process.platform === 'win32' ? 'node.exe' : 'node'),
+    node_path:
+      process.versions.electron === undefined ? process.execPath : join(folderOf('node'), 'bin', process.platform === 'win32' ? 'node.exe' : 'node'),
     npm_cli_path: join(folderOf('npm'), 'bin', 'npm-cli.js'),
   }
 }
@@ -120,5 +126,9 @@ function toolPaths(): Pick<PlatformOptions, 'node_path' | 'npm_cli_path'> {
 /** Beside the bundle (`out/renderer` next to `out/main`), or in the checkout when it runs from source; only a built one has `assets`. */
 function dashboardFolder(): string | null {
   const here = dirname(import.meta.filename)
-  return [join(here, '../renderer'), join(here, '../out/renderer'), join(here, '../../out/renderer')].find((folder) => existsSync(join(folder, 'assets'))) ?? null
+  return (
+    [join(here, '../renderer'), join(here, '../out/renderer'), join(here, '../../out/renderer')].find((folder) =>
+      existsSync(join(folder, 'assets')),
+    ) ?? null
+  )
 }

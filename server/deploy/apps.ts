@@ -54,6 +54,8 @@ export interface Apps {
   /** Stops everything of a project, or all there is; the edge is told by the caller. */
   stopProject(projectId: string): Promise<void>
   stopAll(runtimes: readonly RuntimeName[]): Promise<void>
+  /** Whether it looks after this deployment: it serves, or is being brought back. */
+  has(deploymentId: string): boolean
   /** What serves a slot now, for its port. */
   serving(projectId: string): boolean
   /** Forgets timers without stopping anything: the platform ends, apps go on. */
@@ -153,7 +155,9 @@ export function createApps(deps: YardDeps): Apps {
       app.exits = [...app.exits.filter((at) => now - at < limits.restart.within_ms), now]
       // What is left of it (a dead container) goes before the next one starts.
       const gone = candidate.instance ? runtimeOf(app.spec).stop(candidate.instance.id, 0) : Promise.resolve()
-      void gone.catch((error: unknown) => deps.log.warn('leftover_not_removed', { deployment: app.spec.deployment_id, error })).then(() => bringBack(app))
+      void gone
+        .catch((error: unknown) => deps.log.warn('leftover_not_removed', { deployment: app.spec.deployment_id, error }))
+        .then(() => bringBack(app))
     })
   }
 
@@ -248,6 +252,7 @@ export function createApps(deps: YardDeps): Apps {
       for (const [slot] of mine) apps.delete(slot)
       await Promise.all(mine.map(([, app]) => stopApp(app, endGrace_ms)))
     },
+    has: (deploymentId) => [...apps.values()].some((app) => app.spec.deployment_id === deploymentId),
     serving: (projectId) => [...apps.values()].some((app) => app.spec.project_id === projectId && app.candidate !== null),
     detach() {
       for (const app of apps.values()) app.stopping.abort()

@@ -4,7 +4,18 @@ import { Problem } from '../contract/errors.ts'
 import type { StreamEvent } from '../contract/operation.ts'
 import { newId } from '../lib/id.ts'
 import { isoTime } from '../lib/clock.ts'
-import { findDeployment, findDeploymentById, findQueuedOf, insertCleanup, insertDeployment, listCurrent, listOpenOf, swapStatus, closeSteps, updateDeployment } from '../store/deployments.ts'
+import {
+  findDeployment,
+  findDeploymentById,
+  findQueuedOf,
+  insertCleanup,
+  insertDeployment,
+  listCurrent,
+  listOpenOf,
+  swapStatus,
+  closeSteps,
+  updateDeployment,
+} from '../store/deployments.ts'
 import type { Tx } from '../store/open.ts'
 import { findProject, settleProjectStatus, updateProject } from '../store/projects.ts'
 import type { DeploymentRow, ProjectRow } from '../store/tables.ts'
@@ -12,7 +23,7 @@ import { createApps } from './apps.ts'
 import { followBuild, followRuntime } from './follow.ts'
 import { announce, endDeployment } from './job.ts'
 import { type Cleanup, reap } from './reaper.ts'
-import { recoverApps, recoverQueue } from './recover.ts'
+import { clearAttempts, recoverApps, recoverQueue } from './recover.ts'
 import { createRoutes } from './routes.ts'
 import type { SourceRef } from './run.ts'
 import { isTerminal, steps } from './states.ts'
@@ -89,7 +100,9 @@ export function createEngine(options: YardOptions): Engine {
       }),
   }
   const apps = createApps(deps)
-  const worker = createWorker(deps, apps, names)
+  /** Runtimes that were cleared of what the last run left. */
+  const recovered = new Set<RuntimeName>()
+  const worker = createWorker(deps, apps, () => [...recovered])
   const offRoutes = bus.onAny((name) => {
     if (name.startsWith('project:')) routes.refresh(name.slice('project:'.length))
   })
@@ -118,12 +131,22 @@ export function createEngine(options: YardOptions): Engine {
     reaping.catch((error: unknown) => log.warn('cleanup_postponed', { error }))
   }
 
-  /** Apps of one engine come back once it answers; until then their pages say that they are starting. */
-  const recoverWhenThere = async (name: RuntimeName, given_up: DeploymentRow[]): Promise<void> => {
+  /**
+   * Apps of one engine come back once it answers; until then their pages say that they are starting. What dead attempts left
+   * goes then too, and only after that may it build anything.
+   */
+  const recoverWhenThere = async (name: RuntimeName, interrupted: DeploymentRow[]): Promise<void> => {
     while (!ended.signal.aborted) {
-      if ((await deps.runtime(name).probe()).available) {
-        for (const row of given_up) if (row.runtime === name) await deps.runtime(name).discard(row.id, null)
-        return recoverApps(deps, apps, name)
+      try {
+        if ((await deps.runtime(name).probe()).available) {
+          await recoverApps(deps, apps, name)
+          await clearAttempts(deps, name, interrupted)
+          recovered.add(name)
+          return worker.ring()
+        }
+      } catch (error) {
+        // The engine may go away in the middle of it.
+        log.warn('recovery_postponed', { runtime: name, error })
       }
       if (!(await deps.pause(engineRetry_ms, ended.signal))) return
     }
@@ -187,11 +210,10 @@ export function createEngine(options: YardOptions): Engine {
     followRuntime: (projectId, more) => followRuntime({ db: store.db, logs: store.logs, bus }, projectId, more),
 
     async start() {
-      const given_up = await recoverQueue(deps)
+      const interrupted = await recoverQueue(deps)
       routes.fill()
-      for (const name of names) void recoverWhenThere(name, given_up).catch((error: unknown) => log.error('recovery_failed', { runtime: name, error }))
+      for (const name of names) void recoverWhenThere(name, interrupted)
       reapDue()
-      worker.ring()
     },
 
     resync() {
@@ -216,7 +238,12 @@ export function createEngine(options: YardOptions): Engine {
 }
 
 /** The row of what was asked for: where its source comes from is settled here, so that a later change of the project does not matter. */
-function newDeployment(tx: Tx, project: ProjectRow, request: EnqueueRequest, facts: { runtime: RuntimeName; now: string }): Omit<DeploymentRow, 'seq'> {
+function newDeployment(
+  tx: Tx,
+  project: ProjectRow,
+  request: EnqueueRequest,
+  facts: { runtime: RuntimeName; now: string },
+): Omit<DeploymentRow, 'seq'> {
   const parent = request.source.kind === 'same_as' ? findDeployment(tx, project.id, request.source.deployment_id) : undefined
   const blank = {
     id: newId('dpl'),
@@ -241,14 +268,33 @@ function newDeployment(tx: Tx, project: ProjectRow, request: EnqueueRequest, fac
   }
   if (parent) {
     const { target, source, branch, commit_sha, commit_message, commit_author, is_dirty } = parent
-    return { ...blank, target, source, branch, commit_sha, commit_message, commit_author, is_dirty, parent_id: parent.id, source_request: JSON.stringify(sameSource(parent)) }
+    return {
+      ...blank,
+      target,
+      source,
+      branch,
+      commit_sha,
+      commit_message,
+      commit_author,
+      is_dirty,
+      parent_id: parent.id,
+      source_request: JSON.stringify(sameSource(parent)),
+    }
   }
-  const unknown = { commit_sha: null, commit_message: null, commit_author: null, is_dirty: 0 as const, parent_id: null, target: 'production' as const }
+  const unknown = {
+    commit_sha: null,
+    commit_message: null,
+    commit_author: null,
+    is_dirty: 0 as const,
+    parent_id: null,
+    target: 'production' as const,
+  }
   if (request.source.kind === 'folder') {
     const ref: SourceRef = { kind: 'folder', path: request.source.path }
     return { ...blank, ...unknown, source: 'folder', branch: null, source_request: JSON.stringify(ref) }
   }
-  if (project.repo_url === null) throw new Problem('project_not_connected', 'This project has no Git repository. Set repo_url, or deploy a folder with homeport deploy.')
+  if (project.repo_url === null)
+    throw new Problem('project_not_connected', 'This project has no Git repository. Set repo_url, or deploy a folder with homeport deploy.')
   const ref: SourceRef = { kind: 'git', url: project.repo_url, branch: project.repo_branch, commit_sha: null }
   return { ...blank, ...unknown, source: 'git', branch: project.repo_branch, source_request: JSON.stringify(ref) }
 }

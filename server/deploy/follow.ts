@@ -17,7 +17,11 @@ export interface FollowDeps {
 const stalled_ms = 10_000
 
 /** First the status, then all history, then live lines, then the terminal status and `end`. */
-export async function* followBuild(deps: FollowDeps, deploymentId: string, options: { last_event_id: string | undefined; signal: AbortSignal }): AsyncGenerator<StreamEvent> {
+export async function* followBuild(
+  deps: FollowDeps,
+  deploymentId: string,
+  options: { last_event_id: string | undefined; signal: AbortSignal },
+): AsyncGenerator<StreamEvent> {
   const wake = listen(deps.bus, [`deployment:${deploymentId}`, `log:${deploymentId}`], options.signal)
   try {
     let at = placeOf(options.last_event_id, deploymentId)
@@ -90,7 +94,13 @@ function runtimeEvent(record: string, id: string, json: boolean): StreamEvent {
   return json ? { event: 'log', id, data: record } : { id, data: (JSON.parse(record) as { line: string }).line }
 }
 
-function statusEvent(deployment: { status: string; error: string | null; finished_at: string | null; started_at: string | null; created_at: string }): StreamEvent {
+function statusEvent(deployment: {
+  status: string
+  error: string | null
+  finished_at: string | null
+  started_at: string | null
+  created_at: string
+}): StreamEvent {
   const error = deployment.error === null ? null : (JSON.parse(deployment.error) as Failure)
   return { event: 'status', data: { status: deployment.status, error, ts: deployment.finished_at ?? deployment.started_at ?? deployment.created_at } }
 }

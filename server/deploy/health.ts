@@ -77,7 +77,9 @@ function unhealthy(facts: {
     return new BuildFailure(
       'port_not_detected',
       `The app is ${elsewhereSentence(facts.elsewhere, port)}.`,
-      facts.elsewhere.port === port ? 'Let it listen on 0.0.0.0 (the variable HOST says so).' : `Let it listen on the port in the variable PORT (process.env.PORT), which is ${port} here.`,
+      facts.elsewhere.port === port
+        ? 'Let it listen on 0.0.0.0 (the variable HOST says so).'
+        : `Let it listen on the port in the variable PORT (process.env.PORT), which is ${port} here.`,
     )
   return new BuildFailure(
     'port_not_detected',
@@ -88,7 +90,11 @@ function unhealthy(facts: {
 
 function endedEarly(exit: Exit): BuildFailure {
   if (exit.out_of_memory)
-    return new BuildFailure('out_of_memory', 'The app ran out of memory while it started.', 'Raise the memory limit in the project’s settings, or find what needs so much.')
+    return new BuildFailure(
+      'out_of_memory',
+      'The app ran out of memory while it started.',
+      'Raise the memory limit in the project’s settings, or find what needs so much.',
+    )
   return new BuildFailure(
     'start_failed',
     `The app ended while it started, with ${exit.signal ? `signal ${exit.signal}` : `exit code ${exit.code ?? 'unknown'}`}.`,

@@ -64,7 +64,11 @@ export function describeFailure(deps: YardDeps, error: unknown, deployment: Depl
 }
 
 /** Where a tool or the app itself failed, its last lines say more than its exit code. */
-const toolSteps: Partial<Record<FailureCode, 'install' | 'build' | 'start'>> = { install_failed: 'install', build_failed: 'build', start_failed: 'start' }
+const toolSteps: Partial<Record<FailureCode, 'install' | 'build' | 'start'>> = {
+  install_failed: 'install',
+  build_failed: 'build',
+  start_failed: 'start',
+}
 
 const storageFull: Failure = {
   code: 'storage_full',

@@ -6,8 +6,7 @@ const shortestSecret = 6
 export function createMask(secrets: Iterable<string>): Mask {
   const forms = new Set<string>()
   for (const secret of secrets)
-    for (const part of [secret, ...secret.split(/\r?\n/)])
-      if (part.length >= shortestSecret) for (const form of formsOf(part)) forms.add(form)
+    for (const part of [secret, ...secret.split(/\r?\n/)]) if (part.length >= shortestSecret) for (const form of formsOf(part)) forms.add(form)
   if (forms.size === 0) return (line) => line
   // Longest first, so that a secret which holds another one is hidden whole.
   const sorted = [...forms].sort((a, b) => b.length - a.length)
@@ -19,7 +18,9 @@ function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret)
   // Base64 of a secret inside a longer text begins at one of three places; the ends that depend on neighbours are cut off.
   const shifted = [0, 1, 2].map((shift) => {
-    const text = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64').replace(/=+$/, '')
+    const text = Buffer.concat([Buffer.alloc(shift), bytes])
+      .toString('base64')
+      .replace(/=+$/, '')
     const from = Math.ceil((shift * 4) / 3)
     const to = text.length - ((bytes.length + shift) % 3 === 0 ? 0 : 1)
     return text.slice(from, to)

@@ -1,6 +1,14 @@
 import { rm } from 'node:fs/promises'
 import type { Artifact } from '../runtime/runtime.ts'
-import { countArtifactUsers, listCleanups, listCurrent, listWithArtifact, purgeProject, removeCleanup, updateDeployment } from '../store/deployments.ts'
+import {
+  countArtifactUsers,
+  listCleanups,
+  listCurrent,
+  listWithArtifact,
+  purgeProject,
+  removeCleanup,
+  updateDeployment,
+} from '../store/deployments.ts'
 import type { DeploymentRow } from '../store/tables.ts'
 import { snapshotFolder, workFolder } from './run.ts'
 import type { YardDeps } from './yard.ts'

@@ -1,13 +1,12 @@
 import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Failure, RuntimeName } from '../contract/deployments.ts'
 import { isoTime } from '../lib/clock.ts'
 import type { Artifact, FoundInstance } from '../runtime/runtime.ts'
-import { closeSteps, findDeploymentById, listCurrent, listInterrupted, swapStatus } from '../store/deployments.ts'
+import { closeSteps, listCurrent, listInterrupted, swapStatus } from '../store/deployments.ts'
 import { findProject, settleProjectStatus } from '../store/projects.ts'
 import type { DeploymentRow } from '../store/tables.ts'
 import type { Apps } from './apps.ts'
-import { specOf } from './run.ts'
+import { specOf, workFolder } from './run.ts'
 import { readSecrets } from './variables.ts'
 import type { YardDeps } from './yard.ts'
 
@@ -15,11 +14,10 @@ import type { YardDeps } from './yard.ts'
 const attempts = 2
 
 /**
- * After a restart: what was under way is queued again or failed with `interrupted`, what serves goes on serving, what is
- * left over is removed. The queue is settled first and at once; engines are asked after. Returns what was given up.
+ * After a restart: what was under way is queued again or failed with `interrupted`. The rows are settled first and at once;
+ * what is left of the attempts goes by `clearAttempts`, when their runtime can be asked. Returns what was under way.
  */
 export async function recoverQueue(deps: YardDeps): Promise<DeploymentRow[]> {
-  await rm(join(deps.data_dir, 'work'), { recursive: true, force: true })
   const now = isoTime(deps.clock.now())
   const error: Failure = {
     code: 'interrupted',
@@ -27,26 +25,42 @@ export async function recoverQueue(deps: YardDeps): Promise<DeploymentRow[]> {
     hint: 'Deploy again. If Homeport ends by itself each time, homeport doctor says more.',
   }
   return deps.store.db.write((tx) => {
-    const given_up: DeploymentRow[] = []
-    for (const row of listInterrupted(tx)) {
+    const interrupted = listInterrupted(tx)
+    for (const row of interrupted) {
       if (row.attempt >= attempts) {
-        given_up.push(row)
-        swapStatus(tx, row.id, [row.status], 'failed', { finished_at: now, error: JSON.stringify(error) })
+        swapStatus(tx, row.id, [row.status], 'failed', { finished_at: now, error: JSON.stringify(error), artifact: null })
         closeSteps(tx, row.id, 'failed', now)
       } else swapStatus(tx, row.id, [row.status], 'queued', { started_at: null, artifact: null })
       settleProjectStatus(tx, row.project_id, now)
     }
-    return given_up
+    return interrupted
   })
 }
 
-/** Brings every app that should serve on this runtime back, and removes every instance that should not be there. */
+/**
+ * Removes what dead attempts left: containers, images, folders. Nothing may be built on this runtime before it is done, since
+ * an attempt that begins again bears the same name.
+ */
+export async function clearAttempts(deps: YardDeps, runtime: RuntimeName, interrupted: DeploymentRow[]): Promise<void> {
+  for (const row of interrupted) {
+    if (row.runtime !== runtime) continue
+    await deps.runtime(runtime).discard(row.id, null)
+    await rm(workFolder(deps.data_dir, row.id), { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+/** Brings every app that should serve on this runtime back, and removes every instance that should not be there. May be called again. */
 export async function recoverApps(deps: YardDeps, apps: Apps, runtime: RuntimeName): Promise<void> {
   const driver = deps.runtime(runtime)
   const current = (await deps.store.db.read((tx) => listCurrent(tx))).filter((row) => row.runtime === runtime)
   const found = await driver.list()
   const taken = new Set<string>()
   for (const row of current) {
+    // A second look, after the engine went away in the middle of the first.
+    if (apps.has(row.id)) {
+      for (const one of found) if (one.deployment_id === row.id) taken.add(one.id)
+      continue
+    }
     try {
       const instance = found.find((one) => one.deployment_id === row.id && one.running && one.adoptable)
       if (await bringBack(deps, apps, row, instance)) taken.add(instance?.id ?? '')
@@ -55,8 +69,7 @@ export async function recoverApps(deps: YardDeps, apps: Apps, runtime: RuntimeNa
     }
   }
   for (const one of found) {
-    // The worker may be at it by now: what an earlier attempt left, it removes itself.
-    if (taken.has(one.id) || (await deps.store.db.read((tx) => findDeploymentById(tx, one.deployment_id)))?.status === 'deploying') continue
+    if (taken.has(one.id)) continue
     await driver.stop(one.id, 0).catch((error: unknown) => deps.log.warn('leftover_not_removed', { instance: one.id, error }))
   }
 }

@@ -57,11 +57,23 @@ export function createRoutes(options: { edge: Edge; db: Db; dashboardUrlOf(slug:
   }
 
   const showPage = (host: string, project: { id: string; name: string; slug: string; status: ProjectStatus }) =>
-    put(host, { kind: 'page', page: pageOf[project.status], project_id: project.id, project_name: project.name, deployment_id: null, dashboard_url: options.dashboardUrlOf(project.slug) })
+    put(host, {
+      kind: 'page',
+      page: pageOf[project.status],
+      project_id: project.id,
+      project_name: project.name,
+      deployment_id: null,
+      dashboard_url: options.dashboardUrlOf(project.slug),
+    })
 
   const owner: Routes['owner'] = (projectId, deploymentId) => {
     const project = db.readNow((tx) => findProject(tx, projectId))
-    return { project_id: projectId, project_name: project?.name ?? '', deployment_id: deploymentId, dashboard_url: options.dashboardUrlOf(project?.slug ?? '') }
+    return {
+      project_id: projectId,
+      project_name: project?.name ?? '',
+      deployment_id: deploymentId,
+      dashboard_url: options.dashboardUrlOf(project?.slug ?? ''),
+    }
   }
 
   return {

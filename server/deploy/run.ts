@@ -153,7 +153,12 @@ async function healthy(run: Run, candidate: Candidate): Promise<void> {
     return
   }
   log.step('health_check')
-  await untilHealthy({ instance: candidate.instance, ended: candidate.ended, signal, note: (line) => log.note('health_check', `The app is ${line}.`) })
+  await untilHealthy({
+    instance: candidate.instance,
+    ended: candidate.ended,
+    signal,
+    note: (line) => log.note('health_check', `The app is ${line}.`),
+  })
 }
 
 async function switchOver(run: Run, candidate: Candidate): Promise<void> {
@@ -228,4 +233,3 @@ function inputsDigest(run: Run): string {
     .update(JSON.stringify([run.deployment.runtime, settingsOf(run.project), variables]))
     .digest('hex')
 }
-

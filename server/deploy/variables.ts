@@ -53,4 +53,3 @@ export function appVariables(own: Record<string, string>, facts: { url: string; 
     HOMEPORT_ENVIRONMENT: facts.deployment.target,
   }
 }
-

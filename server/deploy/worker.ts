@@ -28,8 +28,11 @@ interface Job {
 
 const engineRetry_ms = 2_000
 
-/** Claims the oldest queued deployment by compare-and-swap and runs it; as many at once as the limits allow. */
-export function createWorker(deps: YardDeps, apps: Apps, runtimes: readonly RuntimeName[]): Worker {
+/**
+ * Claims the oldest queued deployment by compare-and-swap and runs it; as many at once as the limits allow. `runtimes` are those
+ * that may build by now.
+ */
+export function createWorker(deps: YardDeps, apps: Apps, runtimes: () => readonly RuntimeName[]): Worker {
   const jobs = new Map<string, Job>()
   let closed = false
   let claiming = false
@@ -45,7 +48,11 @@ export function createWorker(deps: YardDeps, apps: Apps, runtimes: readonly Runt
         const claimed = claimOldestQueued(
           tx,
           { overall: deps.settings().build_concurrency ?? Math.max(2, deps.cpus), perAccount: deps.concurrentBuilds, runtimes: available },
-          (candidate) => ({ started_at: isoTime(now), queued_ms: Math.max(0, now - Date.parse(candidate.created_at)), attempt: candidate.attempt + 1 }),
+          (candidate) => ({
+            started_at: isoTime(now),
+            queued_ms: Math.max(0, now - Date.parse(candidate.created_at)),
+            attempt: candidate.attempt + 1,
+          }),
         )
         if (claimed && claimed.attempt > 1) resetSteps(tx, claimed.id)
         return claimed
@@ -59,10 +66,14 @@ export function createWorker(deps: YardDeps, apps: Apps, runtimes: readonly Runt
   /** An engine that is away leaves its deployments queued; it is asked again while there are any. */
   const availableRuntimes = async (): Promise<RuntimeName[]> => {
     const queued = new Set(
-      (await deps.store.db.read((tx) => tx.sqlAll<{ runtime: RuntimeName }>("SELECT DISTINCT runtime FROM deployments WHERE status = 'queued'"))).map((row) => row.runtime),
+      (await deps.store.db.read((tx) => tx.sqlAll<{ runtime: RuntimeName }>("SELECT DISTINCT runtime FROM deployments WHERE status = 'queued'"))).map(
+        (row) => row.runtime,
+      ),
     )
     const answers = await Promise.all(
-      runtimes.filter((name) => queued.has(name)).map(async (name) => ({ name, available: (await deps.runtime(name).probe()).available })),
+      runtimes()
+        .filter((name) => queued.has(name))
+        .map(async (name) => ({ name, available: (await deps.runtime(name).probe()).available })),
     )
     clearTimeout(retry)
     if (answers.some((answer) => !answer.available) && !closed) retry = setTimeout(ring, engineRetry_ms)
@@ -114,16 +125,15 @@ export function createWorker(deps: YardDeps, apps: Apps, runtimes: readonly Runt
     try {
       const project = await deps.store.db.read((tx) => findProject(tx, deployment.project_id))
       if (!project) throw new Error('The project was removed.')
-      if (deployment.attempt > 1) {
-        log.note('clone', 'Homeport was restarted: this deployment begins again.')
-        await deps.runtime(deployment.runtime).discard(deployment.id, null)
-      }
+      if (deployment.attempt > 1) log.note('clone', 'Homeport was restarted: this deployment begins again.')
       const secrets = await readSecrets(deps, project, deployment.target)
       log.maskWith(secrets.mask)
       await runDeployment({ deps, apps, deployment, project, secrets, log, signal })
       await prune(deps, project.id).catch((error: unknown) => deps.log.warn('old_deployments_not_pruned', { project: project.id, error }))
     } catch (error) {
-      await conclude(deployment, at, log, signal, error).catch((cause: unknown) => deps.log.error('deployment_not_concluded', { deployment: deployment.id, error: cause }))
+      await conclude(deployment, at, log, signal, error).catch((cause: unknown) =>
+        deps.log.error('deployment_not_concluded', { deployment: deployment.id, error: cause }),
+      )
     }
   }
 
@@ -131,7 +141,10 @@ export function createWorker(deps: YardDeps, apps: Apps, runtimes: readonly Runt
     const reason = signal.aborted ? (signal.reason as StopReason) : undefined
     if (reason === 'parked') {
       log.end('canceled')
-      await deps.store.db.write((tx) => swapStatus(tx, deployment.id, ['building', 'deploying'], 'queued', { attempt: deployment.attempt - 1, started_at: null }))
+      await deps.store.db.write((tx) => {
+        if (swapStatus(tx, deployment.id, ['building', 'deploying'], 'queued', { attempt: deployment.attempt - 1, started_at: null, artifact: null }))
+          resetSteps(tx, deployment.id)
+      })
     } else if (reason === 'canceled') {
       log.note(step, 'Canceled.')
       log.end('canceled')
@@ -140,7 +153,11 @@ export function createWorker(deps: YardDeps, apps: Apps, runtimes: readonly Runt
       const seconds = deps.settings().build_timeout_s
       const failure =
         reason === 'timeout'
-          ? { code: 'timeout' as const, message: `The deployment took longer than ${seconds} s, in the step ${step}.`, hint: 'Make it quicker, or raise the setting build_timeout_s.' }
+          ? {
+              code: 'timeout' as const,
+              message: `The deployment took longer than ${seconds} s, in the step ${step}.`,
+              hint: 'Make it quicker, or raise the setting build_timeout_s.',
+            }
           : (log.end('failed'), describeFailure(deps, error, deployment, step))
       log.note(step, failure.message)
       log.note(step, failure.hint)

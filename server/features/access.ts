@@ -12,7 +12,8 @@ import type { Caller } from './context.ts'
  */
 export function projectFor(tx: Tx, caller: Caller, slug: string): ProjectRow {
   const project = findProjectBySlug(tx, slug)
-  if (!project || !maySee(tx, caller, project.account_id)) throw new Problem('project_not_found', 'There is no such project, or you may not see it. Check the slug.')
+  if (!project || !maySee(tx, caller, project.account_id))
+    throw new Problem('project_not_found', 'There is no such project, or you may not see it. Check the slug.')
   return project
 }
 

@@ -35,7 +35,9 @@ export function createInstanceHandlers(deps: FeatureDeps): InstanceHandlers {
 
     async deployFolder({ caller }, { body }) {
       if (!(await deps.isFolder(body.path)))
-        throw new Problem('invalid_input', 'There is no such folder.', { issues: [{ path: 'path', message: 'Give the absolute path of a folder on the machine of the instance.' }] })
+        throw new Problem('invalid_input', 'There is no such folder.', {
+          issues: [{ path: 'path', message: 'Give the absolute path of a folder on the machine of the instance.' }],
+        })
       const base = body.path.split(/[\\/]/).filter(Boolean).at(-1) ?? 'app'
       const folder = await deps.describeFolder(body.path)
       const project = await db.write((tx) => {

@@ -35,7 +35,12 @@ export function createPeopleHandlers(deps: FeatureDeps): PeopleHandlers {
 
     async addUser(_context, { body }) {
       const token = newToken()
-      const account: AccountRow = { id: newId('acc'), plan: body.plan ?? 'starter', has_payment_method: body.card === true ? 1 : 0, created_at: now() }
+      const account: AccountRow = {
+        id: newId('acc'),
+        plan: body.plan ?? 'starter',
+        has_payment_method: body.card === true ? 1 : 0,
+        created_at: now(),
+      }
       const user: UserRow = {
         id: newId('usr'),
         account_id: account.id,

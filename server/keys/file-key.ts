@@ -31,6 +31,7 @@ export function createFileKey(path: string): MasterKey {
 
 function parse(text: string, path: string): Uint8Array {
   const digits = text.trim()
-  if (!/^[0-9a-f]{64}$/i.test(digits)) throw new Error(`${path} is no master key: it must hold 64 hexadecimal digits. Put the right file back; nothing was changed.`)
+  if (!/^[0-9a-f]{64}$/i.test(digits))
+    throw new Error(`${path} is no master key: it must hold 64 hexadecimal digits. Put the right file back; nothing was changed.`)
   return Buffer.from(digits, 'hex')
 }

@@ -145,6 +145,7 @@ function assertVersion(raw: Sqlite.Database): void {
   for (const [i, least] of oldestGoodSqlite.entries()) {
     const part = parts[i] ?? 0
     if (part > least) return
-    if (part < least) throw new Error(`SQLite ${version} is too old: Homeport needs ${oldestGoodSqlite.join('.')} or newer. Reinstall the dependencies.`)
+    if (part < least)
+      throw new Error(`SQLite ${version} is too old: Homeport needs ${oldestGoodSqlite.join('.')} or newer. Reinstall the dependencies.`)
   }
 }

@@ -16,7 +16,10 @@ export interface DeploymentFilter {
   status?: DeploymentStatus | undefined
 }
 
-export function listDeployments(tx: Tx, options: { project_id: string; before: number | undefined; limit: number } & DeploymentFilter): DeploymentRow[] {
+export function listDeployments(
+  tx: Tx,
+  options: { project_id: string; before: number | undefined; limit: number } & DeploymentFilter,
+): DeploymentRow[] {
   if (options.target === undefined && options.branch === undefined && options.status === undefined)
     return tx.sqlAll(
       'SELECT * FROM deployments WHERE project_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?',
@@ -50,7 +53,15 @@ export function swapStatus(
   to: DeploymentStatus,
   change: Partial<Omit<DeploymentRow, 'seq' | 'id' | 'status'>> = {},
 ): boolean {
-  return tx.run(tx.query.updateTable('deployments').set({ ...change, status: to }).where('id', '=', id).where('status', 'in', from)) === 1
+  return (
+    tx.run(
+      tx.query
+        .updateTable('deployments')
+        .set({ ...change, status: to })
+        .where('id', '=', id)
+        .where('status', 'in', from),
+    ) === 1
+  )
 }
 
 /** Queued deployments for the same place: a newer one takes theirs. */
@@ -134,7 +145,10 @@ export function findCurrent(tx: Tx, projectId: string, target: DeploymentTarget,
 
 /** Ended deployments that still hold an image or a bundle, newest first. */
 export function listWithArtifact(tx: Tx, projectId: string): DeploymentRow[] {
-  return tx.sqlAll("SELECT * FROM deployments WHERE project_id = ? AND artifact IS NOT NULL AND status IN ('ready', 'failed', 'canceled') ORDER BY seq DESC", projectId)
+  return tx.sqlAll(
+    "SELECT * FROM deployments WHERE project_id = ? AND artifact IS NOT NULL AND status IN ('ready', 'failed', 'canceled') ORDER BY seq DESC",
+    projectId,
+  )
 }
 
 /** Rows that use the very same artifact (a rollback shares it). */
@@ -146,7 +160,12 @@ export function listSteps(tx: Tx, deploymentId: string): StepRow[] {
   return tx.sqlAll('SELECT * FROM deployment_steps WHERE deployment_id = ? ORDER BY position', deploymentId)
 }
 
-export function updateStep(tx: Tx, deploymentId: string, name: StepName, change: { status: StepStatus; started_at?: string; finished_at?: string }): void {
+export function updateStep(
+  tx: Tx,
+  deploymentId: string,
+  name: StepName,
+  change: { status: StepStatus; started_at?: string; finished_at?: string },
+): void {
   tx.run(tx.query.updateTable('deployment_steps').set(change).where('deployment_id', '=', deploymentId).where('name', '=', name))
 }
 
@@ -160,8 +179,16 @@ export function closeSteps(tx: Tx, deploymentId: string, to: 'failed' | 'cancele
   tx.sqlRun("UPDATE deployment_steps SET status = 'skipped' WHERE deployment_id = ? AND status = 'pending'", deploymentId)
 }
 
-export function listVariables(tx: Tx, projectId: string, target: DeploymentTarget): { id: string; key: string; sealed_value: Uint8Array; environment: string | null }[] {
-  return tx.sqlAll('SELECT id, key, sealed_value, environment FROM env_vars WHERE project_id = ? AND (environment IS NULL OR environment = ?) ORDER BY environment IS NOT NULL, key', projectId, target)
+export function listVariables(
+  tx: Tx,
+  projectId: string,
+  target: DeploymentTarget,
+): { id: string; key: string; sealed_value: Uint8Array; environment: string | null }[] {
+  return tx.sqlAll(
+    'SELECT id, key, sealed_value, environment FROM env_vars WHERE project_id = ? AND (environment IS NULL OR environment = ?) ORDER BY environment IS NOT NULL, key',
+    projectId,
+    target,
+  )
 }
 
 export interface CleanupRow {

@@ -56,14 +56,20 @@ export function createLogStore(db: Database<LogTables>): LogStore {
       const oldest = list?.[0]
       if (list && oldest && record + 1 >= oldest.first) return list.find((chunk) => chunk.first + chunk.records - 1 > record)
       return read((tx) => {
-        const holder = tx.sqlFirst<Chunk>(`SELECT ${columns} FROM chunks WHERE stream = ? AND first <= ? ORDER BY first DESC LIMIT 1`, stream, record + 1)
+        const holder = tx.sqlFirst<Chunk>(
+          `SELECT ${columns} FROM chunks WHERE stream = ? AND first <= ? ORDER BY first DESC LIMIT 1`,
+          stream,
+          record + 1,
+        )
         if (holder && holder.first + holder.records > record + 1) return holder
         return tx.sqlFirst<Chunk>(`SELECT ${columns} FROM chunks WHERE stream = ? AND first > ? ORDER BY first LIMIT 1`, stream, record + 1)
       })
     },
 
     end(stream) {
-      const row = read((tx) => tx.sqlFirst<ChunkRow>('SELECT first, records, last_line FROM chunks WHERE stream = ? ORDER BY first DESC LIMIT 1', stream))
+      const row = read((tx) =>
+        tx.sqlFirst<ChunkRow>('SELECT first, records, last_line FROM chunks WHERE stream = ? ORDER BY first DESC LIMIT 1', stream),
+      )
       return row ? { record: row.first + row.records - 1, line: row.last_line } : { record: 0, line: 0 }
     },
 
@@ -87,7 +93,11 @@ export function createLogStore(db: Database<LogTables>): LogStore {
         let left = bytes
         let before = Number.MAX_SAFE_INTEGER
         while (left > 0) {
-          const chunk = tx.sqlFirst<ChunkRow>(`SELECT ${columns}, bytes FROM chunks WHERE stream = ? AND first < ? ORDER BY first DESC LIMIT 1`, stream, before)
+          const chunk = tx.sqlFirst<ChunkRow>(
+            `SELECT ${columns}, bytes FROM chunks WHERE stream = ? AND first < ? ORDER BY first DESC LIMIT 1`,
+            stream,
+            before,
+          )
           if (!chunk) break
           chunks.unshift(chunk)
           left -= chunk.bytes

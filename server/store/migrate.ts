@@ -5,7 +5,9 @@ import type { Database } from './database.ts'
 /** The file was written by a newer Homeport. Nothing of it was read or changed. */
 export class NewerDatabase extends Error {
   constructor(found: number, known: number) {
-    super(`The data folder was written by a newer Homeport (database version ${found}; this one knows ${known}). Update Homeport, or use another --data folder.`)
+    super(
+      `The data folder was written by a newer Homeport (database version ${found}; this one knows ${known}). Update Homeport, or use another --data folder.`,
+    )
     this.name = 'NewerDatabase'
   }
 }

@@ -53,6 +53,9 @@ function openIntact(path: string, check: boolean): Db {
     db?.close()
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
     if (db === undefined && !/CORRUPT|NOTADB/.test(code)) throw cause
-    throw new Error(`The database ${path} is damaged. Nothing was changed. Move the file aside and put back a copy from the backups folder beside it.`, { cause })
+    throw new Error(
+      `The database ${path} is damaged. Nothing was changed. Move the file aside and put back a copy from the backups folder beside it.`,
+      { cause },
+    )
   }
 }

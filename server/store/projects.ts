@@ -42,7 +42,14 @@ export function listLivingProjects(tx: Tx): Pick<ProjectRow, 'id' | 'slug' | 'na
 
 /** What `status` follows from: the facts of the row and of its production deployments. Written back in the same transaction. */
 export function settleProjectStatus(tx: Tx, id: string, now: string): ProjectStatus | undefined {
-  const row = tx.sqlFirst<{ status: ProjectStatus; stopped_at: string | null; crashed_at: string | null; in_flight: number; serving: number; last: string | null }>(
+  const row = tx.sqlFirst<{
+    status: ProjectStatus
+    stopped_at: string | null
+    crashed_at: string | null
+    in_flight: number
+    serving: number
+    last: string | null
+  }>(
     `SELECT status, stopped_at, crashed_at,
        EXISTS (SELECT 1 FROM deployments d WHERE d.status IN ('queued', 'building', 'deploying') AND d.project_id = p.id AND d.target = 'production') AS in_flight,
        EXISTS (SELECT 1 FROM deployments d WHERE d.project_id = p.id AND d.is_current = 1 AND d.target = 'production') AS serving,
@@ -56,7 +63,13 @@ export function settleProjectStatus(tx: Tx, id: string, now: string): ProjectSta
   return status
 }
 
-function statusOf(facts: { stopped_at: string | null; crashed_at: string | null; in_flight: number; serving: number; last: string | null }): ProjectStatus {
+function statusOf(facts: {
+  stopped_at: string | null
+  crashed_at: string | null
+  in_flight: number
+  serving: number
+  last: string | null
+}): ProjectStatus {
   if (facts.in_flight) return 'building'
   if (facts.crashed_at !== null) return 'crashed'
   if (facts.serving) return 'live'

@@ -38,7 +38,11 @@ export function createSealer(masterKey: Uint8Array): Sealer {
         decipher.setAuthTag(bytes.subarray(17, 33))
         return Buffer.concat([decipher.update(bytes.subarray(33)), decipher.final()]).toString('utf8')
       } catch (cause) {
-        throw new Problem('decryption_failed', 'A stored secret cannot be opened with this master key. Restore the key it was stored with, or set the value again.', { cause })
+        throw new Problem(
+          'decryption_failed',
+          'A stored secret cannot be opened with this master key. Restore the key it was stored with, or set the value again.',
+          { cause },
+        )
       }
     },
   }

@@ -97,7 +97,9 @@ export function deploymentStories(runtime: 'process' | 'docker'): void {
     test('a failing build leaves the old version serving and the project live', async () => {
       const repository = await projectWith('careful', tinyServer('good'))
       await live('careful')
-      repository.commit({ 'package.json': JSON.stringify({ name: 'tiny', private: true, scripts: { build: 'echo about to break; exit 3', start: 'node server.js' } }) })
+      repository.commit({
+        'package.json': JSON.stringify({ name: 'tiny', private: true, scripts: { build: 'echo about to break; exit 3', start: 'node server.js' } }),
+      })
       const failed = await home.ended('careful', (await home.deploy('careful')).id)
       expect(failed.status).toBe('failed')
       expect(failed.error).toMatchObject({ code: 'build_failed' })
@@ -120,7 +122,10 @@ export function deploymentStories(runtime: 'process' | 'docker'): void {
     })
 
     test('an app on another port: the error names both', async () => {
-      await projectWith('elsewhere', { ...tinyServer('x'), 'server.js': "require('node:http').createServer((q, r) => r.end('x')).listen(3999, '0.0.0.0')" })
+      await projectWith('elsewhere', {
+        ...tinyServer('x'),
+        'server.js': "require('node:http').createServer((q, r) => r.end('x')).listen(3999, '0.0.0.0')",
+      })
       const failed = await home.ended('elsewhere', (await home.deploy('elsewhere')).id)
       expect(failed.error?.code).toBe('port_not_detected')
       expect(failed.error?.message).toMatch(/listening on 3999, expected \d+/)
@@ -131,10 +136,17 @@ export function deploymentStories(runtime: 'process' | 'docker'): void {
       const mark = `homeport-test-${Date.now()}`
       await projectWith('slow', {
         ...tinyServer('never'),
-        'package.json': JSON.stringify({ name: 'slow', private: true, scripts: { build: `node -e "console.log('begun'); setInterval(() => {}, 1000)" ${mark}`, start: 'node server.js' } }),
+        'package.json': JSON.stringify({
+          name: 'slow',
+          private: true,
+          scripts: { build: `node -e "console.log('begun'); setInterval(() => {}, 1000)" ${mark}`, start: 'node server.js' },
+        }),
       })
       const { id } = await home.deploy('slow')
-      await until(async () => ((await home.deployment('slow', id)).build_log.includes('begun') ? true : undefined), { what: 'the build to run', timeout_ms: 60_000 })
+      await until(async () => ((await home.deployment('slow', id)).build_log.includes('begun') ? true : undefined), {
+        what: 'the build to run',
+        timeout_ms: 60_000,
+      })
       const began = performance.now()
       const answer = await home.api('POST', `/v1/projects/slow/deployments/${id}/cancel`)
       expect(answer).toMatchObject({ status: 200, body: { ok: true } })
@@ -143,14 +155,18 @@ export function deploymentStories(runtime: 'process' | 'docker'): void {
       expect(canceled).toMatchObject({ status: 'canceled', error: null })
       expect(processesWith(mark)).toEqual([])
       expect(await leftovers(home, id)).toEqual([])
-      expect(await home.api('POST', `/v1/projects/slow/deployments/${id}/cancel`)).toMatchObject({ status: 409, body: { error: 'deployment_terminal' } })
+      expect(await home.api('POST', `/v1/projects/slow/deployments/${id}/cancel`)).toMatchObject({
+        status: 409,
+        body: { error: 'deployment_terminal' },
+      })
       expect((await home.project('slow')).status).toBe('created')
     })
 
     test('stop takes it off, may be repeated, and a deployment brings it back', async () => {
       await projectWith('resting', tinyServer('here'))
       await live('resting')
-      for (let i = 0; i < 2; i++) expect(await home.api('POST', '/v1/projects/resting/stop')).toMatchObject({ status: 200, body: { ok: true, status: 'inactive' } })
+      for (let i = 0; i < 2; i++)
+        expect(await home.api('POST', '/v1/projects/resting/stop')).toMatchObject({ status: 200, body: { ok: true, status: 'inactive' } })
       expect((await home.edge('resting.localhost')).status).toBe(503)
       await live('resting')
       expect(await home.edge('resting.localhost')).toMatchObject({ status: 200, body: 'here' })
@@ -183,9 +199,14 @@ export function deploymentStories(runtime: 'process' | 'docker'): void {
     })
 
     test('a newer queued deployment takes the place of an older queued one', async () => {
-      await projectWith('eager', { ...tinyServer('x'), 'package.json': JSON.stringify({ name: 'x', private: true, scripts: { build: 'sleep 2', start: 'node server.js' } }) })
+      await projectWith('eager', {
+        ...tinyServer('x'),
+        'package.json': JSON.stringify({ name: 'x', private: true, scripts: { build: 'sleep 2', start: 'node server.js' } }),
+      })
       const running = await home.deploy('eager')
-      await until(async () => ((await home.deployment('eager', running.id)).status === 'queued' ? undefined : true), { what: 'the first to be claimed' })
+      await until(async () => ((await home.deployment('eager', running.id)).status === 'queued' ? undefined : true), {
+        what: 'the first to be claimed',
+      })
       const older = await home.deploy('eager')
       expect(older).toMatchObject({ status: 'queued', queue_position: 1 })
       const newer = await home.deploy('eager')
@@ -206,7 +227,10 @@ export function deploymentStories(runtime: 'process' | 'docker'): void {
     })
 
     test('an app over its memory limit is ended by it, and the log says so', async () => {
-      await projectWith('hungry', tinyServer('fed', 'const eaten = []; setTimeout(() => setInterval(() => eaten.push(Buffer.alloc(8e6, 1)), 5), 500)'))
+      await projectWith(
+        'hungry',
+        tinyServer('fed', 'const eaten = []; setTimeout(() => setInterval(() => eaten.push(Buffer.alloc(8e6, 1)), 5), 500)'),
+      )
       await home.api('PATCH', '/v1/projects/hungry', { memory_limit_mb: 96 })
       await live('hungry')
       const events = await until(
@@ -239,12 +263,21 @@ async function leftovers(home: TestPlatform, deploymentId: string): Promise<stri
 }
 
 /** The text of a stream until it holds something, or until time is up. */
-export async function readEvents(home: TestPlatform, path: string, enough: (text: string) => boolean, timeout_ms: number, headers: Record<string, string> = {}): Promise<string> {
+export async function readEvents(
+  home: TestPlatform,
+  path: string,
+  enough: (text: string) => boolean,
+  timeout_ms: number,
+  headers: Record<string, string> = {},
+): Promise<string> {
   const controller = new AbortController()
   const timer = setTimeout(() => controller.abort(), timeout_ms)
   let text = ''
   try {
-    const response = await fetch(`${home.platform.api_url}${path}`, { headers: { authorization: `Bearer ${home.platform.instance.token}`, ...headers }, signal: controller.signal })
+    const response = await fetch(`${home.platform.api_url}${path}`, {
+      headers: { authorization: `Bearer ${home.platform.instance.token}`, ...headers },
+      signal: controller.signal,
+    })
     if (!response.body) return text
     const decoder = new TextDecoder()
     for await (const piece of response.body) {

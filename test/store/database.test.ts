@@ -58,7 +58,10 @@ describe('the database files', () => {
 
 describe('migrations', () => {
   test('a kill between any two statements leaves a whole version behind, and the next start goes on from it', async () => {
-    const statements = (migrations[0]?.sql ?? '').split(';').map((text) => text.trim()).filter(Boolean)
+    const statements = (migrations[0]?.sql ?? '')
+      .split(';')
+      .map((text) => text.trim())
+      .filter(Boolean)
     expect(statements.length).toBeGreaterThan(15)
     for (let cut = 0; cut <= statements.length; cut += 4) {
       const path = join(folder, `cut-${cut}.db`)
@@ -84,7 +87,10 @@ describe('migrations', () => {
   test('a failing migration changes nothing', async () => {
     const db = openDatabase({ path: join(folder, 'a.db'), synchronous: 'FULL' })
     await migrate(db, [{ name: 'good', sql: 'CREATE TABLE good (n INTEGER)' }])
-    const next = [{ name: 'good', sql: '' }, { name: 'bad', sql: 'CREATE TABLE half (n INTEGER); CREATE TABLE good (n INTEGER)' }]
+    const next = [
+      { name: 'good', sql: '' },
+      { name: 'bad', sql: 'CREATE TABLE half (n INTEGER); CREATE TABLE good (n INTEGER)' },
+    ]
     await expect(migrate(db, next, join(folder, 'backups'))).rejects.toThrow(/already exists/)
     expect(db.raw.pragma('user_version', { simple: true })).toBe(1)
     expect(db.raw.prepare("SELECT name FROM sqlite_master WHERE name = 'half'").get()).toBeUndefined()
@@ -94,7 +100,14 @@ describe('migrations', () => {
   test('a file with data in it is copied aside first', async () => {
     const db = openDatabase({ path: join(folder, 'a.db'), synchronous: 'FULL' })
     await migrate(db, [{ name: 'one', sql: 'CREATE TABLE kept (n INTEGER); INSERT INTO kept VALUES (7)' }])
-    await migrate(db, [{ name: 'one', sql: '' }, { name: 'two', sql: 'DROP TABLE kept' }], join(folder, 'backups'))
+    await migrate(
+      db,
+      [
+        { name: 'one', sql: '' },
+        { name: 'two', sql: 'DROP TABLE kept' },
+      ],
+      join(folder, 'backups'),
+    )
     db.close()
     const copy = new Sqlite(join(folder, 'backups', 'before-version-2.db'), { readonly: true })
     expect(copy.prepare('SELECT n FROM kept').get()).toEqual({ n: 7 })

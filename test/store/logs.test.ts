@@ -75,7 +75,10 @@ describe('a log', () => {
     for (let i = 1; i <= 20_000; i++) writer.line(fields, `line ${i} ${'x'.repeat(80)}`)
     writer.flush()
     const signal = new AbortController()
-    const events = await take(followRuntime({ db: store.db, logs: store.logs, bus }, 'prj_3', { lines: 20_000, last_event_id: 'prj_3.1', json: true, signal: signal.signal }), (event) => event.event === 'log' && seqOf(event) === 20_000)
+    const events = await take(
+      followRuntime({ db: store.db, logs: store.logs, bus }, 'prj_3', { lines: 20_000, last_event_id: 'prj_3.1', json: true, signal: signal.signal }),
+      (event) => event.event === 'log' && seqOf(event) === 20_000,
+    )
     const lagged = events.filter((event) => event.event === 'lagged')
     expect(lagged).toHaveLength(1)
     const lines = events.filter((event) => event.event === 'log')
@@ -109,9 +112,15 @@ describe('a follower', () => {
     writer.flush()
     const signal = new AbortController()
     const deps = { db: store.db, logs: store.logs, bus }
-    const first = await take(followRuntime(deps, 'prj_6', { lines: 20, last_event_id: undefined, json: true, signal: signal.signal }), (event) => seqOf(event) === 42)
+    const first = await take(
+      followRuntime(deps, 'prj_6', { lines: 20, last_event_id: undefined, json: true, signal: signal.signal }),
+      (event) => seqOf(event) === 42,
+    )
     expect(first.map(seqOf)).toEqual(Array.from({ length: 12 }, (_, i) => 31 + i))
-    const rest = take(followRuntime(deps, 'prj_6', { lines: 20, last_event_id: first.at(-1)?.id, json: true, signal: signal.signal }), (event) => seqOf(event) === 60)
+    const rest = take(
+      followRuntime(deps, 'prj_6', { lines: 20, last_event_id: first.at(-1)?.id, json: true, signal: signal.signal }),
+      (event) => seqOf(event) === 60,
+    )
     for (let i = 51; i <= 60; i++) writer.line(fields, `line ${i}`)
     writer.flush()
     expect((await rest).map(seqOf)).toEqual(Array.from({ length: 18 }, (_, i) => 43 + i))
@@ -123,21 +132,32 @@ describe('a follower', () => {
     writer.flush()
     for (const foreign of ['prj_6.12', 'garbage', 'prj_7.x', '']) {
       const signal = new AbortController()
-      const events = await take(followRuntime({ db: store.db, logs: store.logs, bus }, 'prj_7', { lines: 100, last_event_id: foreign, json: true, signal: signal.signal }), (event) => seqOf(event) === 30)
+      const events = await take(
+        followRuntime({ db: store.db, logs: store.logs, bus }, 'prj_7', { lines: 100, last_event_id: foreign, json: true, signal: signal.signal }),
+        (event) => seqOf(event) === 30,
+      )
       expect(events).toHaveLength(30)
     }
   })
 
   test('ends when its reader goes', async () => {
     const controller = new AbortController()
-    const events = followRuntime({ db: store.db, logs: store.logs, bus }, 'prj_8', { lines: 20, last_event_id: undefined, json: true, signal: controller.signal })
+    const events = followRuntime({ db: store.db, logs: store.logs, bus }, 'prj_8', {
+      lines: 20,
+      last_event_id: undefined,
+      json: true,
+      signal: controller.signal,
+    })
     const next = events.next()
     controller.abort()
     expect(await next).toMatchObject({ done: true })
   })
 
   test('of a deployment that is gone ends at once', async () => {
-    const events = followBuild({ db: store.db, logs: store.logs, bus }, 'dpl_none', { last_event_id: undefined, signal: new AbortController().signal })
+    const events = followBuild({ db: store.db, logs: store.logs, bus }, 'dpl_none', {
+      last_event_id: undefined,
+      signal: new AbortController().signal,
+    })
     expect(await events.next()).toMatchObject({ done: true })
   })
 })

@@ -1,0 +1,3 @@
+import { secretStories } from './secrets.ts'
+
+secretStories('process')
