@@ -83,7 +83,8 @@ export function createPipeline({ routes, hosts, rate, findCaller, resolve, log }
           throw new Problem('forbidden', 'Only the owner of this instance may do that.')
         const client = createClientSignal(res)
         const context = new RequestContext(caller, requestId, client)
-        await resolve?.(context, target.id, params)
+        // Without a body or a query there is nothing to refuse before the handler itself looks for what the path names.
+        if (resolve && (query !== '' || hasBody(req) || takesBody(target.id))) await resolve(context, target.id, params)
         const headers = {
           type: req.headers['content-type'],
           encoding: req.headers['content-encoding'],
@@ -159,6 +160,8 @@ const misdirected = () =>
 
 const closing: ReadonlySet<number> = new Set([408, 413, 414, 431])
 const everyMethod = ['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS']
+
+const takesBody = (id: OperationId) => 'body' in allOperations[id]
 
 const isCounted = (match: Match<Target> | undefined) => match?.target.kind !== 'door' || match.target.door.is_counted
 
