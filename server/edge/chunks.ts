@@ -85,7 +85,12 @@ export class ChunkScanner {
           break
         case name:
           if (byte === 58) {
-            if (/^(?:content-length|transfer-encoding|host|connection|trailer|content-encoding|content-type|authorization|set-cookie)$/i.test(this.#line)) return broken
+            if (
+              /^(?:content-length|transfer-encoding|host|connection|trailer|content-encoding|content-type|authorization|set-cookie)$/i.test(
+                this.#line,
+              )
+            )
+              return broken
             this.#state = value
           } else if (!isToken[byte]) return broken
           this.#line += String.fromCharCode(byte)

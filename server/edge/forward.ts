@@ -1,8 +1,34 @@
-import { hostPort } from './router.ts'
+import { hostPort } from './host.ts'
+
+/** With the platform's own secret as its value: a look of the platform (a screenshot), which does not count as a request. */
+export const lookHeader = 'x-homeport-look'
 
 /** Headers that say who asked and how: ours alone. What a client sends under these names, however disguised, goes no further. */
-const ours = new Set(['forwarded', 'x-real-ip', 'x-request-id', 'x-client-ip', 'x-cluster-client-ip', 'true-client-ip', 'cf-connecting-ip', 'x-original-url', 'x-rewrite-url'])
-const hop = new Set(['connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'http2-settings', 'expect'])
+const ours = new Set([
+  'forwarded',
+  'x-real-ip',
+  'x-request-id',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'true-client-ip',
+  'cf-connecting-ip',
+  'x-original-url',
+  'x-rewrite-url',
+  lookHeader,
+])
+const hop = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'http2-settings',
+  'expect',
+])
 const framing = new Set(['content-length', 'transfer-encoding', 'host', 'connection', 'upgrade'])
 
 /** Whether a request header of this name (lower case) may be passed on. */

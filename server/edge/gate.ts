@@ -12,6 +12,7 @@ export interface Gate {
   /** `Date: ...\r\n` */
   dateLine(): string
   starting_ms: number
+  look_secret: string | undefined
   head_ms: number
   body_window_ms: number
 }

@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http'
-import type { Socket } from 'node:net'
+import { createServer as createNetServer, type Server as NetServer, type Socket } from 'node:net'
 import { systemClock, type Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { answerHead, createDateLine } from './answer.ts'
@@ -10,7 +10,8 @@ import { serveOrdinary } from './ordinary.ts'
 import { refusalAnswer } from './pages.ts'
 import { servePlain } from './plain.ts'
 import { createRequestIds } from './request-id.ts'
-import { createRouter, hostName } from './router.ts'
+import { hostName } from './host.ts'
+import { createRouter } from './router.ts'
 import { createSweep, type Timed } from './sweep.ts'
 import { serveTunnels, wantsWebSocket } from './tunnel.ts'
 
@@ -26,6 +27,8 @@ export interface EdgeOptions {
   upstream_timeout_ms?: number
   /** How long a request waits for an app that is starting. */
   starting_ms?: number
+  /** Requests of the platform itself bear it in `X-Homeport-Look` and do not count as visits. It goes no further than here. */
+  look_secret?: string
   head_timeout_ms?: number
   /** Within each such window a request body has to make progress. */
   body_window_ms?: number
@@ -45,15 +48,21 @@ export function createEdge(options: EdgeOptions): Edge {
     newId: createRequestIds(clock),
     dateLine: createDateLine(clock),
     starting_ms: options.starting_ms ?? limits.starting_ms,
+    look_secret: options.look_secret,
     body_window_ms: options.body_window_ms ?? limits.body_window_ms,
     head_ms: options.head_timeout_ms ?? limits.head_ms,
   }
   const sockets = new Set<Socket>()
   const server = createListener(gate, sockets, options.fast_path ?? true)
+  const twin = createNetServer({ allowHalfOpen: true, noDelay: true }, (socket) => void server.emit('connection', socket))
 
   return {
     async listen({ host, port }) {
       const got = await listenFrom(server, host, port)
+      // `*.localhost` may resolve to either loopback address; where there is no IPv6, or its port is taken, the other must do.
+      if (host === '127.0.0.1' && (await tryListen(twin, '::1', got).catch(() => undefined)) === undefined) {
+        options.log.info('edge.no_ipv6_loopback', { port: got })
+      }
       return { port: got, fell_back: port !== 0 && got !== port }
     },
     setRoute: (host, route, { drain_ms = limits.drain_ms } = {}) => router.set(known(host), route, drain_ms),
@@ -61,7 +70,9 @@ export function createEdge(options: EdgeOptions): Edge {
     route: (host) => router.find(known(host))?.route,
     takeLastRequests: () => router.takeLastRequests(),
     async close({ grace_ms = 0 } = {}) {
-      const closed = new Promise<void>((resolve) => (server.listening ? server.close(() => resolve()) : resolve()))
+      const closed = Promise.all(
+        [server, twin].map((one) => new Promise<void>((resolve) => (one.listening ? one.close(() => resolve()) : resolve()))),
+      )
       server.closeIdleConnections()
       const timer = setTimeout(() => {
         for (const socket of sockets) socket.destroy()
@@ -154,7 +165,7 @@ function refuse(gate: Gate, socket: Socket, status: number, sentence: string, te
 }
 
 /** The port that is asked for, else the next free one of the following twenty, else any. */
-async function listenFrom(server: Server, host: string, port: number): Promise<number> {
+async function listenFrom(server: NetServer, host: string, port: number): Promise<number> {
   for (let wanted = port; ; wanted = port === 0 || wanted - port >= 20 || wanted >= 65_535 ? 0 : wanted + 1) {
     const got = await tryListen(server, host, wanted)
     if (got !== undefined) return got
@@ -162,7 +173,7 @@ async function listenFrom(server: Server, host: string, port: number): Promise<n
   }
 }
 
-function tryListen(server: Server, host: string, port: number): Promise<number | undefined> {
+function tryListen(server: NetServer, host: string, port: number): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const failed = (error: NodeJS.ErrnoException): void => {
       server.off('listening', opened)

@@ -1,14 +1,16 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { sameSecret } from '../lib/token.ts'
 import { headerList, type Answer, type Visit } from './answer.ts'
-import { forwardedLines, isLoopback, passes } from './forward.ts'
+import { forwardedLines, isLoopback, lookHeader, passes } from './forward.ts'
 import { BodyGuard, settle, type Gate } from './gate.ts'
 import { limits } from './limits.ts'
 import { failurePage, pageAnswer, refusalAnswer, type PageName } from './pages.ts'
 import type { ResponseHead } from './response-head.ts'
-import { hostName, type Instance } from './router.ts'
+import { hostName } from './host.ts'
+import type { Instance } from './router.ts'
 import { sendSlice } from './slice.ts'
-import type { Exchange, Failure, Sink } from './upstream.ts'
+import type { Exchange, Failure, Sink } from './exchange.ts'
 
 export interface Refusal {
   status: number
@@ -29,7 +31,8 @@ export function serveOrdinary(gate: Gate, server: Server): void {
 export function refusal(request: IncomingMessage): Refusal | undefined {
   const raw = request.rawHeaders
   if (request.httpVersion !== '1.1' && request.httpVersion !== '1.0') return { status: 400, sentence: 'Only HTTP/1.1 and HTTP/1.0 are spoken here.' }
-  if (raw.length > limits.header_count * 2) return { status: 431, sentence: `A request may have ${limits.header_count} headers, this one has ${raw.length / 2}.` }
+  if (raw.length > limits.header_count * 2)
+    return { status: 431, sentence: `A request may have ${limits.header_count} headers, this one has ${raw.length / 2}.` }
   let hosts = 0
   let codings = 0
   let lengths = 0
@@ -40,9 +43,11 @@ export function refusal(request: IncomingMessage): Refusal | undefined {
     else if (name === 'content-length') lengths++
   }
   if (hosts !== 1) return { status: 400, sentence: `A request needs exactly one Host header, this one has ${hosts}.` }
-  if (codings > 1 || (codings === 1 && request.httpVersion === '1.0')) return { status: 400, sentence: 'The only transfer coding that is taken is chunked, once, in HTTP/1.1.' }
+  if (codings > 1 || (codings === 1 && request.httpVersion === '1.0'))
+    return { status: 400, sentence: 'The only transfer coding that is taken is chunked, once, in HTTP/1.1.' }
   if (lengths > 1 || (lengths === 1 && codings === 1)) return { status: 400, sentence: 'The length of the body is given in two ways.' }
-  if (!/^\/[!-~]*$/.test(request.url ?? '') || request.url?.includes('#')) return { status: 400, sentence: 'The address of a request begins with a slash and has no spaces or signs outside of ASCII in it.' }
+  if (!/^\/[!-~]*$/.test(request.url ?? '') || request.url?.includes('#'))
+    return { status: 400, sentence: 'The address of a request begins with a slash and has no spaces or signs outside of ASCII in it.' }
   if (request.method === 'TRACE' || request.method === 'CONNECT') return { status: 405, sentence: `${request.method} is not taken here.` }
   if (hostName(request.headers.host ?? '') === undefined) return { status: 400, sentence: 'The Host header is no host name.' }
   return undefined
@@ -51,7 +56,12 @@ export function refusal(request: IncomingMessage): Refusal | undefined {
 /** The head of a request as it goes to the app. `lines` are what its body or upgrade needs. */
 export function upstreamHead(request: IncomingMessage, id: string, lines: string): string {
   const raw = request.rawHeaders
-  const named = new Set((request.headers.connection ?? '').toLowerCase().split(',').map((name) => name.trim()))
+  const named = new Set(
+    (request.headers.connection ?? '')
+      .toLowerCase()
+      .split(',')
+      .map((name) => name.trim()),
+  )
   // Framing and Host are never headers of one hop, whatever Connection says.
   for (const name of ['host', 'content-length']) named.delete(name)
   let head = `${request.method} ${request.url} HTTP/1.1\r\n`
@@ -84,6 +94,7 @@ class OrdinaryVisit implements Visit, Sink {
   #instance: Instance | undefined
   #guard: BodyGuard | undefined
   #piping = false
+  readonly #quiet: boolean
   #stopWaiting = (): void => {}
   readonly #cut = (): void => void this.#request.socket.destroy()
 
@@ -97,6 +108,8 @@ class OrdinaryVisit implements Visit, Sink {
     this.#request = request
     this.#response = response
     this.#asking = asking
+    const look = request.headers[lookHeader]
+    this.#quiet = gate.look_secret !== undefined && typeof look === 'string' && sameSecret(look, gate.look_secret)
     this.#chunked = request.headers['transfer-encoding'] !== undefined
     this.#hasBody = this.#chunked || (request.headers['content-length'] ?? '0') !== '0'
     request.on('error', () => {})
@@ -125,7 +138,7 @@ class OrdinaryVisit implements Visit, Sink {
       // Here a cache will look first, and a meter will begin to count (issue 3).
       if (instance === undefined) return this.#page('unknown_host')
       this.#instance = instance
-      instance.enter(this.#cut)
+      instance.enter(this.#cut, this.#quiet)
       if (instance.site) this.#later(instance.site.answer(this))
       else if (instance.upstream) this.#forward(instance.upstream)
       else this.#page(instance.route.kind === 'page' ? instance.route.page : 'bad_gateway')
@@ -285,7 +298,7 @@ class OrdinaryVisit implements Visit, Sink {
     if (this.#response.headersSent) return this.#cut()
     const replaced = this.#gate.router.find(this.host) !== this.#instance
     if (failure === 'refused' && replaced) {
-      this.#instance?.leave(this.#cut)
+      this.#instance?.leave(this.#cut, this.#quiet)
       this.#instance = undefined
       return this.#dispatch()
     }
@@ -298,7 +311,7 @@ class OrdinaryVisit implements Visit, Sink {
     this.#guard?.stop()
     this.#exchange?.abort()
     this.#exchange = undefined
-    this.#instance?.leave(this.#cut)
+    this.#instance?.leave(this.#cut, this.#quiet)
     this.#instance = undefined
   }
 }

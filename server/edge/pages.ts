@@ -1,6 +1,6 @@
 import type { Answer, Visit } from './answer.ts'
 import type { Route } from './edge.ts'
-import type { Failure } from './upstream.ts'
+import type { Failure } from './exchange.ts'
 
 /** Every page that the edge may show of its own. */
 export type PageName = Extract<Route, { kind: 'page' }>['page'] | 'unknown_host' | 'bad_gateway' | 'gateway_timeout' | 'not_found'
@@ -16,15 +16,54 @@ interface Page {
 }
 
 const pages: Record<PageName, Page> = {
-  unknown_host: { status: 404, title: 'Nothing lives here', text: 'No project has this name. Check the spelling, or look in the dashboard for the address of your project.' },
-  not_deployed: { status: 404, title: 'Not deployed yet', text: 'NAME exists, but nothing has been deployed. Deploy it once and it will answer here.' },
-  building: { status: 503, title: 'Building', text: 'The first version of NAME is being built. This page opens it as soon as it is ready.', retry_after_s: 5, refresh_s: 2 },
-  starting: { status: 503, title: 'Starting', text: 'NAME is starting and takes longer than usual. This page tries again by itself.', retry_after_s: 5, refresh_s: 2 },
+  unknown_host: {
+    status: 404,
+    title: 'Nothing lives here',
+    text: 'No project has this name. Check the spelling, or look in the dashboard for the address of your project.',
+  },
+  not_deployed: {
+    status: 404,
+    title: 'Not deployed yet',
+    text: 'NAME exists, but nothing has been deployed. Deploy it once and it will answer here.',
+  },
+  building: {
+    status: 503,
+    title: 'Building',
+    text: 'The first version of NAME is being built. This page opens it as soon as it is ready.',
+    retry_after_s: 5,
+    refresh_s: 2,
+  },
+  starting: {
+    status: 503,
+    title: 'Starting',
+    text: 'NAME is starting and takes longer than usual. This page tries again by itself.',
+    retry_after_s: 5,
+    refresh_s: 2,
+  },
   stopped: { status: 503, title: 'Stopped', text: 'NAME was stopped. Deploy it again to bring it back.', retry_after_s: 60 },
-  crashed: { status: 502, title: 'The app keeps crashing', text: 'NAME exits again and again right after it starts. Its runtime log says why.', retry_after_s: 30 },
-  failed: { status: 404, title: 'The deployment failed', text: 'The last deployment of NAME failed and no earlier version is there to answer. Its build log says why.' },
-  bad_gateway: { status: 502, title: 'The app did not answer', text: 'NAME refused the connection, closed it, or sent something that is not HTTP. Its runtime log may say why.', retry_after_s: 5 },
-  gateway_timeout: { status: 504, title: 'The app took too long', text: 'NAME did not begin to answer in time. Try again, or look into its runtime log.', retry_after_s: 5 },
+  crashed: {
+    status: 502,
+    title: 'The app keeps crashing',
+    text: 'NAME exits again and again right after it starts. Its runtime log says why.',
+    retry_after_s: 30,
+  },
+  failed: {
+    status: 404,
+    title: 'The deployment failed',
+    text: 'The last deployment of NAME failed and no earlier version is there to answer. Its build log says why.',
+  },
+  bad_gateway: {
+    status: 502,
+    title: 'The app did not answer',
+    text: 'NAME refused the connection, closed it, or sent something that is not HTTP. Its runtime log may say why.',
+    retry_after_s: 5,
+  },
+  gateway_timeout: {
+    status: 504,
+    title: 'The app took too long',
+    text: 'NAME did not begin to answer in time. Try again, or look into its runtime log.',
+    retry_after_s: 5,
+  },
   not_found: { status: 404, title: 'Page not found', text: 'NAME has no page at this address.' },
 }
 
@@ -43,7 +82,13 @@ export function pageAnswer(name: PageName, visit: Visit, owner: Route | undefine
 
 /** What the edge says to a request that it will not pass on. */
 export function refusalAnswer(status: number, sentence: string, visit: Pick<Visit, 'id' | 'header'>): Answer {
-  return render(visit, { status, title: titles[status] ?? 'Bad request', code: refusalCodes[status] ?? 'bad_request', text: sentence, link: undefined })
+  return render(visit, {
+    status,
+    title: titles[status] ?? 'Bad request',
+    code: refusalCodes[status] ?? 'bad_request',
+    text: sentence,
+    link: undefined,
+  })
 }
 
 const titles: Record<number, string> = {

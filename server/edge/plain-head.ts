@@ -1,4 +1,5 @@
 import { isPlainName, isPlainTarget, isPlainValue, spells } from './characters.ts'
+import { lookHeader } from './forward.ts'
 import { limits } from './limits.ts'
 
 /** A request without anything unusual in it. */
@@ -21,8 +22,25 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /** Headers that change how a request is read or whom it seems to come from: with any of these Node's parser takes over. */
 const oddNames = [
-  'transfer-encoding', 'upgrade', 'expect', 'te', 'trailer', 'http2-settings', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization',
-  'forwarded', 'x-real-ip', 'x-request-id', 'x-client-ip', 'x-cluster-client-ip', 'true-client-ip', 'cf-connecting-ip', 'x-original-url', 'x-rewrite-url',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+  'te',
+  'trailer',
+  'http2-settings',
+  'proxy-connection',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'forwarded',
+  'x-real-ip',
+  'x-request-id',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'true-client-ip',
+  'cf-connecting-ip',
+  'x-original-url',
+  'x-rewrite-url',
+  lookHeader,
 ]
 const watched = ['host', 'content-length', 'connection', 'keep-alive', ...oddNames]
 const watchedOfLength: readonly (readonly string[] | undefined)[] = Array.from({ length: 32 }, (_, length) => {

@@ -6,10 +6,11 @@ import { limits } from './limits.ts'
 import { failurePage, pageAnswer, refusalAnswer, type PageName } from './pages.ts'
 import { readPlainHead, type PlainHead } from './plain-head.ts'
 import type { ResponseHead } from './response-head.ts'
-import { hostName, type Instance } from './router.ts'
+import { hostName } from './host.ts'
+import type { Instance } from './router.ts'
 import { sendSlice } from './slice.ts'
 import type { Timed } from './sweep.ts'
-import type { Exchange, Failure, Sink } from './upstream.ts'
+import type { Exchange, Failure, Sink } from './exchange.ts'
 
 /**
  * The path of perfectly plain requests: head read on the socket, passed on as it came. At the first doubt the connection,
@@ -82,7 +83,8 @@ class PlainConnection implements Visit, Sink, Timed {
     this.#ahead = null
     const request = readPlainHead(bytes, bytes.length)
     if (request === undefined && bytes.length <= limits.head_bytes) {
-      if (this.#request !== undefined || this.deadline > this.#gate.sweep.now + this.#gate.head_ms) this.deadline = this.#gate.sweep.now + this.#gate.head_ms
+      if (this.#request !== undefined || this.deadline > this.#gate.sweep.now + this.#gate.head_ms)
+        this.deadline = this.#gate.sweep.now + this.#gate.head_ms
       this.#request = undefined
       this.#ahead = bytes
       return
@@ -334,7 +336,15 @@ class PlainConnection implements Visit, Sink, Timed {
       this.#busy = true
       this.id = this.#gate.newId()
       this.method = 'GET'
-      this.#request = { method: 'GET', target: '/', host: '', lines: this.#ahead?.toString('latin1') ?? '', body_length: 0, close: true, body_start: 0 }
+      this.#request = {
+        method: 'GET',
+        target: '/',
+        host: '',
+        lines: this.#ahead?.toString('latin1') ?? '',
+        body_length: 0,
+        close: true,
+        body_start: 0,
+      }
       return this.send(refusalAnswer(408, 'The head of the request did not arrive in time.', this), true)
     }
     // The client has sent FIN. If it still takes bytes it only closed its half; if nothing moves it is gone.

@@ -13,16 +13,22 @@ export function createRequestIds(clock: Clock): () => string {
   let time = -1
   let prefix = ''
   let count = 0
+  let random = Buffer.alloc(0)
+  let used = 0
   return () => {
     const now = clock.now()
     if (now !== time || count === 0xfffff) {
       time = now
       let text = ''
       for (let rest = now, i = 0; i < 5; i++, rest = Math.floor(rest / 1024)) text = pair(rest % 1024) + text
-      const random = randomBytes(10)
-      for (let i = 0; i < 6; i++) text += pair(((random[i] ?? 0) << 4) ^ (random[i + 4] ?? 0))
+      if (used + 14 > random.length) {
+        random = randomBytes(14 * 256)
+        used = 0
+      }
+      for (let i = 0; i < 6; i++) text += pair(random.readUInt16LE(used + 2 * i))
       prefix = `req_${text}`
-      count = ((random[9] ?? 0) << 8) | (random[8] ?? 0)
+      count = random.readUInt16LE(used + 12)
+      used += 14
     }
     count++
     return prefix + pair(count >> 10) + pair(count)

@@ -45,7 +45,18 @@ export function readResponseHead(bytes: Buffer, start: number, end: number): Res
   if (++at >= end) return undefined
   if (bytes[at++] !== 10) return 'garbage'
 
-  const head: ResponseHead = { status, reason, lines: '', length: -1, chunked: false, keep: minor === 1, keep_ms: 0, upgrade: '', dated: false, body_start: 0 }
+  const head: ResponseHead = {
+    status,
+    reason,
+    lines: '',
+    length: -1,
+    chunked: false,
+    keep: minor === 1,
+    keep_ms: 0,
+    upgrade: '',
+    dated: false,
+    body_start: 0,
+  }
   let named = ''
   let kept = at
   for (;;) {

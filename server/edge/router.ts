@@ -3,16 +3,17 @@ import type { Route } from './edge.ts'
 import { createHotFiles, type HotFiles } from './static-files.ts'
 import { createStaticSite, type StaticSite } from './static.ts'
 import type { Sweep } from './sweep.ts'
-import { createUpstream, type Upstream, type UpstreamOptions } from './upstream.ts'
+import type { UpstreamOptions } from './connection.ts'
+import { createUpstream, type Upstream } from './upstream.ts'
 
 /** A route while it stands, with all that is under way on it. Never shared between routes, nor reused after. */
 export interface Instance {
   readonly route: Route
   readonly upstream: Upstream | null
   readonly site: StaticSite | null
-  /** Counts a request in; each is counted out once with `leave`. */
-  enter(cut: () => void): void
-  leave(cut: () => void): void
+  /** Counts a request in; each is counted out once with `leave`. A quiet one is no visit: the name may sleep all the same. */
+  enter(cut: () => void, quiet?: boolean): void
+  leave(cut: () => void, quiet?: boolean): void
 }
 
 interface Standing extends Instance {
@@ -99,14 +100,14 @@ function createInstance(route: Route, clock: Clock, sweep: Sweep, options: Upstr
     upstream,
     site,
     last_request_at: 0,
-    enter(cut) {
+    enter(cut, quiet = false) {
       under_way.add(cut)
-      instance.last_request_at = clock.now()
+      if (!quiet) instance.last_request_at = clock.now()
     },
-    leave(cut) {
+    leave(cut, quiet = false) {
       under_way.delete(cut)
       // A stream or a WebSocket counts as a request until its end.
-      instance.last_request_at = clock.now()
+      if (!quiet) instance.last_request_at = clock.now()
       if (under_way.size === 0) emptied?.()
     },
     async retire(drain_ms) {
@@ -124,24 +125,3 @@ function createInstance(route: Route, clock: Clock, sweep: Sweep, options: Upstr
   }
   return instance
 }
-
-const memo = new Map<string, string>()
-
-/**
- * The name in a Host header: lower case, without port and one trailing dot. `undefined` when it is no host at all (user
- * info, spaces, signs).
- */
-export function hostName(raw: string): string | undefined {
-  const known = memo.get(raw)
-  if (known !== undefined) return known
-  const match = /^(\[[0-9a-f:.]{2,45}\]|[a-z0-9_](?:[a-z0-9_.-]{0,252})?)(?::\d{1,5})?$/i.exec(raw)
-  if (!match?.[1]) return undefined
-  if (match[1].includes('..')) return undefined
-  const name = match[1].toLowerCase().replace(/\.$/, '')
-  if (memo.size > 4096) memo.clear()
-  memo.set(raw, name)
-  return name
-}
-
-/** The port that a Host header names. */
-export const hostPort = (raw: string): string => /:(\d{1,5})$/.exec(raw)?.[1] ?? '80'

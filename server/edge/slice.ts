@@ -9,7 +9,7 @@ export async function sendSlice(slice: FileSlice, to: Writable): Promise<boolean
   const close = (): void => gone.abort()
   to.once('close', close)
   try {
-    for (let position = slice.start; position < slice.end; ) {
+    for (let position = slice.start; position < slice.end;) {
       const length = Math.min(limits.large_read_bytes, slice.end - position)
       const bytes = Buffer.allocUnsafe(length)
       const count = await slice.read(bytes, position, length)

@@ -36,7 +36,8 @@ export interface HotFiles {
 
 const compress = {
   // Quality 5 costs about what gzip does and is a good tenth smaller; 11 would take seconds for a bundle.
-  br: (bytes: Buffer) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }),
+  br: (bytes: Buffer) =>
+    promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }),
   gzip: (bytes: Buffer) => promisify(gzip)(bytes, { level: 6 }),
 } satisfies Record<Coding, (bytes: Buffer) => Promise<Buffer>>
 
@@ -131,7 +132,9 @@ async function readFile(path: string, now: number): Promise<StaticFile | undefin
       size: content ? content.length : stats.size,
       modified_ms: stats.mtimeMs,
       // The content's own hash where it is cheap: it stays the same over a rebuild that changes nothing.
-      tag: content ? createHash('sha1').update(content).digest('base64url').slice(0, 22) : `${stats.size.toString(36)}-${Math.round(stats.mtimeMs * 1000).toString(36)}`,
+      tag: content
+        ? createHash('sha1').update(content).digest('base64url').slice(0, 22)
+        : `${stats.size.toString(36)}-${Math.round(stats.mtimeMs * 1000).toString(36)}`,
       type,
       compressible: isCompressible(type),
       cache_control: cacheControl(path),

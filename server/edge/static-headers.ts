@@ -10,7 +10,8 @@ const isText = (type: string): boolean => /^text\/|[/+](?:json|xml|javascript|ec
 
 /** Whether compressing a type pays. Pictures, films and woff are compressed already. */
 export const isCompressible = (type: string): boolean =>
-  isText(type.split(';')[0] ?? '') || /^(?:application\/(?:wasm|vnd\.ms-fontobject|rtf|x-ndjson)|font\/(?:ttf|otf|collection)|image\/(?:bmp|x-icon|vnd\.microsoft\.icon))/.test(type)
+  isText(type.split(';')[0] ?? '') ||
+  /^(?:application\/(?:wasm|vnd\.ms-fontobject|rtf|x-ndjson)|font\/(?:ttf|otf|collection)|image\/(?:bmp|x-icon|vnd\.microsoft\.icon))/.test(type)
 
 const assetFolder = /(?:^|\/)(?:assets|_astro|_nuxt|_next\/static|_app\/immutable|static\/(?:js|css|media)|chunks?)\//
 const assetName = /[.-]([\w-]{8,32})\.(?:m?js|css|woff2?|ttf|otf|png|jpe?g|gif|webp|avif|svg|ico|wasm|mp4|webm|json|map)$/
@@ -61,7 +62,12 @@ export function isUnchanged(conditions: Conditions, etag: string, modified_ms: n
  * The one range that is asked for: `[start, end)`. `undefined`: all of it (no range, several, not understood, or the
  * version has changed); `'none'`: outside of the file.
  */
-export function rangeOf(conditions: Conditions, size: number, etag: string, modified_ms: number): { start: number; end: number } | 'none' | undefined {
+export function rangeOf(
+  conditions: Conditions,
+  size: number,
+  etag: string,
+  modified_ms: number,
+): { start: number; end: number } | 'none' | undefined {
   const range = conditions.header('range')
   if (range === undefined) return undefined
   const match = /^bytes=[ ]*(\d{0,15})-(\d{0,15})[ ]*$/i.exec(range)

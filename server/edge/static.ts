@@ -98,7 +98,9 @@ function pathOf(target: string): string | undefined {
   }
   if (/[\\\0]/.test(path) || path.length > 4096) return undefined
   const segments = path.split('/').slice(1)
-  const hidden = segments.some((segment, i) => (segment === '' && i < segments.length - 1) || (segment.startsWith('.') && !(i === 0 && segment === '.well-known')))
+  const hidden = segments.some(
+    (segment, i) => (segment === '' && i < segments.length - 1) || (segment.startsWith('.') && !(i === 0 && segment === '.well-known')),
+  )
   return hidden ? undefined : path
 }
 
@@ -120,7 +122,9 @@ const looksLikeAsset = (path: string): boolean => {
 
 /** Ranges are of the plain file: a part of a compressed one is no use to anybody. */
 const codingFor = (visit: Visit, file: StaticFile): Coding | undefined =>
-  file.compressible && file.size >= limits.compress_min_bytes && visit.header('range') === undefined ? chooseCoding(visit.header('accept-encoding')) : undefined
+  file.compressible && file.size >= limits.compress_min_bytes && visit.header('range') === undefined
+    ? chooseCoding(visit.header('accept-encoding'))
+    : undefined
 
 interface Outline extends Answer {
   start: number
@@ -133,7 +137,8 @@ function outline(visit: Visit, file: StaticFile, status: 200 | 404, coding: Codi
   const etag = `"${file.tag}${coding ? `-${coding}` : ''}"`
   const vary = file.compressible ? 'Vary: Accept-Encoding\r\n' : ''
   const validators = `ETag: ${etag}\r\nLast-Modified: ${new Date(file.modified_ms).toUTCString()}\r\nCache-Control: ${status === 404 ? 'no-cache' : file.cache_control}\r\n${vary}`
-  if (status === 200 && isUnchanged(visit, etag, file.modified_ms)) return { status: 304, lines: validators, body: null, length: -1, start: 0, end: 0 }
+  if (status === 200 && isUnchanged(visit, etag, file.modified_ms))
+    return { status: 304, lines: validators, body: null, length: -1, start: 0, end: 0 }
   const lines = `Content-Type: ${file.type}\r\n${coding ? `Content-Encoding: ${coding}\r\n` : ''}${validators}${status === 200 ? 'Accept-Ranges: bytes\r\n' : ''}`
   const range = status === 200 && !coding ? rangeOf(visit, size, etag, file.modified_ms) : undefined
   if (range === 'none') return { status: 416, lines: `${validators}Content-Range: bytes */${size}\r\n`, body: null, length: 0, start: 0, end: 0 }

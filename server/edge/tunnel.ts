@@ -7,13 +7,17 @@ import { limits } from './limits.ts'
 import { refusal, upstreamHead } from './ordinary.ts'
 import { failurePage, pageAnswer, refusalAnswer, type PageName } from './pages.ts'
 import type { ResponseHead } from './response-head.ts'
-import { hostName, type Instance } from './router.ts'
+import { hostName } from './host.ts'
+import type { Instance } from './router.ts'
 import type { Timed } from './sweep.ts'
-import type { Exchange, Failure, Sink } from './upstream.ts'
+import type { Exchange, Failure, Sink } from './exchange.ts'
 
 /** Whether a request asks for the one upgrade that goes through: a WebSocket. Any other (h2c) is served without it. */
 export const wantsWebSocket = (request: IncomingMessage): boolean =>
-  request.method === 'GET' && request.headers.upgrade?.toLowerCase() === 'websocket' && request.headers['transfer-encoding'] === undefined && (request.headers['content-length'] ?? '0') === '0'
+  request.method === 'GET' &&
+  request.headers.upgrade?.toLowerCase() === 'websocket' &&
+  request.headers['transfer-encoding'] === undefined &&
+  (request.headers['content-length'] ?? '0') === '0'
 
 /** WebSockets: once the app has agreed, bytes both ways, untouched. */
 export function serveTunnels(gate: Gate, server: Server): void {
@@ -128,7 +132,10 @@ class Tunnel implements Visit, Sink, Timed {
     const start = `HTTP/1.1 ${head.status} ${head.reason}\r\n${head.lines}`
     if (head.status === 101) {
       this.#open = true
-      this.#socket.write(`${start}Connection: Upgrade\r\nUpgrade: ${headerList(`u: ${head.upgrade}`)[1] ?? 'websocket'}\r\nX-Request-Id: ${this.id}\r\n\r\n`, 'latin1')
+      this.#socket.write(
+        `${start}Connection: Upgrade\r\nUpgrade: ${headerList(`u: ${head.upgrade}`)[1] ?? 'websocket'}\r\nX-Request-Id: ${this.id}\r\n\r\n`,
+        'latin1',
+      )
       if (this.#early.length > 0) this.#exchange?.write(this.#early)
       this.#socket.on('data', (bytes: Buffer) => {
         if (this.#exchange?.write(bytes) === false) this.#socket.pause()

@@ -39,7 +39,16 @@ export async function benchEdge(options: { rounds?: number; seconds?: number } =
   const seconds = options.seconds ?? 2
   const lacks = ['nginx', 'wrk'].filter((program) => !has(program))
   if (lacks.length > 0) {
-    return [{ name: 'edge', who: 'homeport', value: null, unit: 'req/s', ratios: {}, note: `${lacks.join(' and ')} not installed: apt-get install nginx-light wrk caddy haproxy` }]
+    return [
+      {
+        name: 'edge',
+        who: 'homeport',
+        value: null,
+        unit: 'req/s',
+        ratios: {},
+        note: `${lacks.join(' and ')} not installed: apt-get install nginx-light wrk caddy haproxy`,
+      },
+    ]
   }
   const folder = mkdtempSync(join(tmpdir(), 'homeport-bench-edge-'))
   const started: ChildProcess[] = []
@@ -48,7 +57,9 @@ export async function benchEdge(options: { rounds?: number; seconds?: number } =
     writeFileSync(join(folder, '1k.json'), JSON.stringify({ text: 'x'.repeat(1011) }))
     writeFileSync(join(folder, '100k.bin'), Buffer.alloc(100 * 1024, 'y'))
     writeFileSync(join(folder, '10m.bin'), Buffer.alloc(10 * 1024 * 1024, 'z'))
-    started.push(await startNginx(folder, 'upstream', upstream, `root ${folder}; sendfile on; tcp_nopush on; keepalive_requests 100000000;`, '/1k.json'))
+    started.push(
+      await startNginx(folder, 'upstream', upstream, `root ${folder}; sendfile on; tcp_nopush on; keepalive_requests 100000000;`, '/1k.json'),
+    )
     const peers: Peer[] = []
     for (const [name, start] of Object.entries(starters)) {
       if (!has(name) && name !== 'homeport') continue
@@ -77,12 +88,29 @@ const starters: Record<string, (folder: string, upstream: number) => Promise<Pee
   async nginx(folder, upstream) {
     const port = await freePort()
     const proxy = `location / { proxy_pass http://app; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_set_header Host $http_host; proxy_set_header X-Forwarded-For $remote_addr; proxy_set_header X-Request-Id $request_id; } keepalive_requests 100000000; proxy_buffer_size 16k; proxy_buffers 8 64k; proxy_busy_buffers_size 128k; proxy_max_temp_file_size 0;`
-    return { name: 'nginx', port, process: await startNginx(folder, 'proxy', port, proxy, '/1k.json', `upstream app { server 127.0.0.1:${upstream}; keepalive 128; keepalive_requests 100000000; }`) }
+    return {
+      name: 'nginx',
+      port,
+      process: await startNginx(
+        folder,
+        'proxy',
+        port,
+        proxy,
+        '/1k.json',
+        `upstream app { server 127.0.0.1:${upstream}; keepalive 128; keepalive_requests 100000000; }`,
+      ),
+    }
   },
   async caddy(folder, upstream) {
     const port = await freePort()
     const file = join(folder, 'caddy.json')
-    const handle = [{ handler: 'reverse_proxy', upstreams: [{ dial: `127.0.0.1:${upstream}` }], transport: { protocol: 'http', keep_alive: { max_idle_conns_per_host: 128 } } }]
+    const handle = [
+      {
+        handler: 'reverse_proxy',
+        upstreams: [{ dial: `127.0.0.1:${upstream}` }],
+        transport: { protocol: 'http', keep_alive: { max_idle_conns_per_host: 128 } },
+      },
+    ]
     writeFileSync(
       file,
       JSON.stringify({
@@ -91,7 +119,10 @@ const starters: Record<string, (folder: string, upstream: number) => Promise<Pee
         apps: { http: { servers: { edge: { listen: [`127.0.0.1:${port}`], automatic_https: { disable: true }, routes: [{ handle }] } } } },
       }),
     )
-    const child = spawn('caddy', ['run', '--config', file], { stdio: 'ignore', env: { ...process.env, HOME: folder, XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder } })
+    const child = spawn('caddy', ['run', '--config', file], {
+      stdio: 'ignore',
+      env: { ...process.env, HOME: folder, XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder },
+    })
     await answers(port)
     return { name: 'caddy', port, process: child }
   },
@@ -124,7 +155,14 @@ async function compare(measure: Measure, peers: Peer[], rounds: number, seconds:
   const rateOf = (name: string): number => median(rates.get(name) ?? [])
   return peers.map((peer) => {
     const ratios = Object.fromEntries(peers.filter((other) => other !== peer).map((other) => [other.name, rateOf(peer.name) / rateOf(other.name)]))
-    const row: Row = { name: measure.name, who: peer.name, value: rateOf(peer.name), unit: 'req/s', ratios, cpu_us: median(costs.get(peer.name) ?? []) }
+    const row: Row = {
+      name: measure.name,
+      who: peer.name,
+      value: rateOf(peer.name),
+      unit: 'req/s',
+      ratios,
+      cpu_us: median(costs.get(peer.name) ?? []),
+    }
     if (peer.name === 'homeport') {
       const held = Object.entries(measure.bars).filter(([name]) => name in ratios)
       row.bar = held.map(([name, least]) => `at least ${least} x ${name}`).join(', ')
@@ -135,7 +173,14 @@ async function compare(measure: Measure, peers: Peer[], rounds: number, seconds:
 }
 
 async function load(measure: Measure, peer: Peer, seconds: number): Promise<{ rate: number; requests: number }> {
-  const { stdout } = await run('wrk', ['-t1', `-c${measure.connections}`, `-d${seconds}s`, '-H', 'Host: app.localhost', `http://127.0.0.1:${peer.port}${measure.path}`])
+  const { stdout } = await run('wrk', [
+    '-t1',
+    `-c${measure.connections}`,
+    `-d${seconds}s`,
+    '-H',
+    'Host: app.localhost',
+    `http://127.0.0.1:${peer.port}${measure.path}`,
+  ])
   const failed = /Socket errors:.*|Non-2xx.*/.exec(stdout)
   if (failed) console.error(`${peer.name} ${measure.name}: ${failed[0]}`)
   return { rate: Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1]), requests: Number(/(\d+) requests in/.exec(stdout)?.[1]) }
@@ -217,6 +262,8 @@ if (import.meta.main) {
   const rows = await benchEdge({ rounds: Number(process.argv[2] ?? 5), seconds: Number(process.argv[3] ?? 2) })
   for (const row of rows) {
     const ratios = Object.entries(row.ratios).map(([name, ratio]) => `${ratio.toFixed(2)} x ${name}`)
-    console.log([row.name, row.who, `${Math.round(row.value ?? 0)} ${row.unit}`, `${row.cpu_us?.toFixed(1)} us`, ...ratios, row.note ?? ''].join('  '))
+    console.log(
+      [row.name, row.who, `${Math.round(row.value ?? 0)} ${row.unit}`, `${row.cpu_us?.toFixed(1)} us`, ...ratios, row.note ?? ''].join('  '),
+    )
   }
 }

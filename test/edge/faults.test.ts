@@ -82,8 +82,10 @@ describe.each(paths)('faults, $name', ({ fast_path }) => {
     test('with a length, reset', () => cut('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n0123456789', (socket) => socket.resetAndDestroy()))
     test('with a length, closed', () => cut('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n0123456789', (socket) => socket.end()))
     test('in chunks, closed', () => cut('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\na\r\n0123456789\r\n', (socket) => socket.end()))
-    test('in chunks, closed before the last line', () => cut('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\na\r\n0123456789\r\n0\r\n', (socket) => socket.end()))
-    test('in chunks that are broken', () => cut('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\na\r\n0123456789\r\n', (socket) => setTimeout(() => socket.write('zz\r\n'), 20)))
+    test('in chunks, closed before the last line', () =>
+      cut('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\na\r\n0123456789\r\n0\r\n', (socket) => socket.end()))
+    test('in chunks that are broken', () =>
+      cut('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\na\r\n0123456789\r\n', (socket) => setTimeout(() => socket.write('zz\r\n'), 20)))
     test('without a length, reset', () => cut('HTTP/1.1 200 OK\r\n\r\n0123456789', (socket) => setTimeout(() => socket.resetAndDestroy(), 20)))
   })
 
@@ -113,7 +115,8 @@ describe.each(paths)('faults, $name', ({ fast_path }) => {
     )
     const statuses = new Map<number, number>()
     for (let round = 0; round < 50; round++) {
-      for (const { status } of await Promise.all(Array.from({ length: 20 }, () => get(edge.port, '/')))) statuses.set(status, (statuses.get(status) ?? 0) + 1)
+      for (const { status } of await Promise.all(Array.from({ length: 20 }, () => get(edge.port, '/'))))
+        statuses.set(status, (statuses.get(status) ?? 0) + 1)
     }
     expect(Object.fromEntries(statuses)).toEqual({ 200: 1000 })
   })

@@ -38,7 +38,14 @@ describe.each(paths)('requests to an app, $name', ({ fast_path }) => {
         return
       }
       if (url.pathname === '/hops') {
-        answer.writeHead(200, { connection: 'keep-alive, X-Private', 'x-private': '1', 'keep-alive': 'timeout=5', 'proxy-connection': 'x', 'x-request-id': 'forged', 'x-kept': '1' })
+        answer.writeHead(200, {
+          connection: 'keep-alive, X-Private',
+          'x-private': '1',
+          'keep-alive': 'timeout=5',
+          'proxy-connection': 'x',
+          'x-request-id': 'forged',
+          'x-kept': '1',
+        })
         answer.end('ok')
         return
       }
@@ -63,12 +70,13 @@ describe.each(paths)('requests to an app, $name', ({ fast_path }) => {
   const sentHeaders = (text: string): Map<string, string[]> => {
     const list = (JSON.parse(text) as { headers: string[] }).headers
     const map = new Map<string, string[]>()
-    for (let i = 0; i < list.length; i += 2) map.set(list[i]?.toLowerCase() ?? '', [...(map.get(list[i]?.toLowerCase() ?? '') ?? []), list[i + 1] ?? ''])
+    for (let i = 0; i < list.length; i += 2)
+      map.set(list[i]?.toLowerCase() ?? '', [...(map.get(list[i]?.toLowerCase() ?? '') ?? []), list[i + 1] ?? ''])
     return map
   }
 
   test.each(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('%s arrives as sent', async (method) => {
-    const answer = await get(edge.port, '/a%20b/?q=1&r=%2F', { method, ...(/^P/.test(method) ? { body: 'abc' } : {}) })
+    const answer = await get(edge.port, '/a%20b/?q=1&r=%2F', { method, ...(method.startsWith('P') ? { body: 'abc' } : {}) })
     expect(answer.status).toBe(200)
     expect(seen.at(-1)).toMatchObject({ method, url: '/a%20b/?q=1&r=%2F' })
     expect(answer.text === '').toBe(method === 'HEAD')
@@ -88,7 +96,21 @@ describe.each(paths)('requests to an app, $name', ({ fast_path }) => {
   })
 
   test('what a client claims about itself goes no further', async () => {
-    const forged = ['X-Forwarded-For', 'X-Forwarded-Host', 'x-forwarded-proto', 'X-FORWARDED-PORT', 'X-Forwarded-Prefix', 'X_Forwarded_For', 'X.Forwarded.For', 'Forwarded', 'X-Real-IP', 'X-Request-Id', 'Proxy-Authorization', 'Transfer_Encoding', 'X-Original-URL']
+    const forged = [
+      'X-Forwarded-For',
+      'X-Forwarded-Host',
+      'x-forwarded-proto',
+      'X-FORWARDED-PORT',
+      'X-Forwarded-Prefix',
+      'X_Forwarded_For',
+      'X.Forwarded.For',
+      'Forwarded',
+      'X-Real-IP',
+      'X-Request-Id',
+      'Proxy-Authorization',
+      'Transfer_Encoding',
+      'X-Original-URL',
+    ]
     const lines = forged.map((name) => `${name}: evil\r\n`).join('')
     const { text } = await raw(edge.port, `GET / HTTP/1.1\r\nHost: app.localhost\r\n${lines}X-Fine: yes\r\nConnection: close\r\n\r\n`)
     expect(text).toContain('X-Fine')
@@ -96,7 +118,10 @@ describe.each(paths)('requests to an app, $name', ({ fast_path }) => {
   })
 
   test('headers that Connection names end here, our own stay', async () => {
-    const { text } = await raw(edge.port, 'GET / HTTP/1.1\r\nHost: app.localhost\r\nX-Hop: 1\r\nConnection: close, X-Hop, X-Forwarded-For, Host\r\nTE: trailers\r\n\r\n')
+    const { text } = await raw(
+      edge.port,
+      'GET / HTTP/1.1\r\nHost: app.localhost\r\nX-Hop: 1\r\nConnection: close, X-Hop, X-Forwarded-For, Host\r\nTE: trailers\r\n\r\n',
+    )
     const headers = sentHeaders(text.slice(text.indexOf('{')))
     expect(headers.has('x-hop')).toBe(false)
     expect(headers.has('te')).toBe(false)
@@ -131,18 +156,27 @@ describe.each(paths)('requests to an app, $name', ({ fast_path }) => {
   })
 
   test('trailers of a request arrive', async () => {
-    const { text } = await raw(edge.port, 'POST /t HTTP/1.1\r\nHost: app.localhost\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nX-Sum: 7\r\nX-Forwarded-For: 9\r\n\r\n')
+    const { text } = await raw(
+      edge.port,
+      'POST /t HTTP/1.1\r\nHost: app.localhost\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nX-Sum: 7\r\nX-Forwarded-For: 9\r\n\r\n',
+    )
     expect(text).toContain('"trailers":["X-Sum","7"]')
   })
 
   test.each([204, 304])('%i has no body and the connection goes on', async (status) => {
-    const { text } = await raw(edge.port, `GET /status?n=${status} HTTP/1.1\r\nHost: app.localhost\r\n\r\nGET /size?n=2 HTTP/1.1\r\nHost: app.localhost\r\nConnection: close\r\n\r\n`)
+    const { text } = await raw(
+      edge.port,
+      `GET /status?n=${status} HTTP/1.1\r\nHost: app.localhost\r\n\r\nGET /size?n=2 HTTP/1.1\r\nHost: app.localhost\r\nConnection: close\r\n\r\n`,
+    )
     expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
     expect(text).toMatch(/\r\n\r\nHTTP\/1\.1 200 OK\r\n[^]*\r\n\r\nkk$/)
   })
 
   test('HEAD tells the length and sends nothing', async () => {
-    const { text } = await raw(edge.port, 'HEAD /size?n=9 HTTP/1.1\r\nHost: app.localhost\r\n\r\nHEAD /size?n=8 HTTP/1.1\r\nHost: app.localhost\r\nConnection: close\r\n\r\n')
+    const { text } = await raw(
+      edge.port,
+      'HEAD /size?n=9 HTTP/1.1\r\nHost: app.localhost\r\n\r\nHEAD /size?n=8 HTTP/1.1\r\nHost: app.localhost\r\nConnection: close\r\n\r\n',
+    )
     expect(text).toMatch(/content-length: 9[^]*\r\n\r\nHTTP\/1\.1 200[^]*content-length: 8[^]*\r\n\r\n$/i)
   })
 
@@ -174,14 +208,23 @@ describe.each(paths)('requests to an app, $name', ({ fast_path }) => {
   })
 
   test('Expect: 100-continue waits for the app', async () => {
-    const asked = request({ host: '127.0.0.1', port: edge.port, path: '/echo', method: 'POST', agent: false, headers: { host: 'app.localhost', expect: '100-continue', 'content-length': '4' } })
+    const asked = request({
+      host: '127.0.0.1',
+      port: edge.port,
+      path: '/echo',
+      method: 'POST',
+      agent: false,
+      headers: { host: 'app.localhost', expect: '100-continue', 'content-length': '4' },
+    })
     let continued = 0
     asked.on('continue', () => {
       continued++
       asked.end('late')
     })
     asked.flushHeaders()
-    const answer = await new Promise<Awaited<ReturnType<typeof get>>>((resolve, reject) => asked.on('response', (got) => void collect(got).then(resolve, reject)).on('error', reject))
+    const answer = await new Promise<Awaited<ReturnType<typeof get>>>((resolve, reject) =>
+      asked.on('response', (got) => void collect(got).then(resolve, reject)).on('error', reject),
+    )
     expect(continued).toBe(1)
     expect(answer.text).toBe('late')
   })

@@ -4,7 +4,7 @@ import { broken, ChunkScanner, more } from '../../server/edge/chunks.ts'
 import { readPlainHead } from '../../server/edge/plain-head.ts'
 import { createRequestIds } from '../../server/edge/request-id.ts'
 import { readResponseHead } from '../../server/edge/response-head.ts'
-import { hostName } from '../../server/edge/router.ts'
+import { hostName } from '../../server/edge/host.ts'
 import { cacheControl } from '../../server/edge/static-headers.ts'
 
 const cuts = fc.array(fc.nat(2000), { maxLength: 8 })
@@ -25,15 +25,37 @@ function scanInParts(bytes: Buffer, at: number[]): { end: number; body: string; 
 describe('chunked bodies', () => {
   test('end where they end, however they are cut', () => {
     fc.assert(
-      fc.property(fc.array(fc.string({ minLength: 1, maxLength: 60, unit: 'binary-ascii' }), { maxLength: 10 }), fc.boolean(), cuts, (parts, trailer, at) => {
-        const framed = `${parts.map((part) => `${part.length.toString(16)};x=1\r\n${part}\r\n`).join('')}0\r\n${trailer ? 'X-Sum: 1\r\n' : ''}\r\n`
-        const got = scanInParts(Buffer.from(`${framed}NEXT`, 'latin1'), at)
-        expect(got).toEqual({ end: framed.length, body: parts.join(''), trailers: trailer ? 'X-Sum: 1\r\n' : '' })
-      }),
+      fc.property(
+        fc.array(fc.string({ minLength: 1, maxLength: 60, unit: 'binary-ascii' }), { maxLength: 10 }),
+        fc.boolean(),
+        cuts,
+        (parts, trailer, at) => {
+          const framed = `${parts.map((part) => `${part.length.toString(16)};x=1\r\n${part}\r\n`).join('')}0\r\n${trailer ? 'X-Sum: 1\r\n' : ''}\r\n`
+          const got = scanInParts(Buffer.from(`${framed}NEXT`, 'latin1'), at)
+          expect(got).toEqual({ end: framed.length, body: parts.join(''), trailers: trailer ? 'X-Sum: 1\r\n' : '' })
+        },
+      ),
     )
   })
 
-  test.each(['\r\n', 'g\r\n', '-1\r\n', '0x1\r\na\r\n', ' 1\r\na\r\n', '1 \r\na\r\n', '1\na\r\n', '1\r\nab\r\n', '1\r\na\n', '1234567890123\r\n', '1;a\nb\r\n', '0\r\nX : 1\r\n\r\n', '0\r\n X: 1\r\n\r\n', '0\r\nContent-Length: 1\r\n\r\n', '0\r\n\n', `0\r\nX: ${'y'.repeat(9000)}`])('%j is broken', (text) => {
+  test.each([
+    '\r\n',
+    'g\r\n',
+    '-1\r\n',
+    '0x1\r\na\r\n',
+    ' 1\r\na\r\n',
+    '1 \r\na\r\n',
+    '1\na\r\n',
+    '1\r\nab\r\n',
+    '1\r\na\n',
+    '1234567890123\r\n',
+    '1;a\nb\r\n',
+    '0\r\nX : 1\r\n\r\n',
+    '0\r\n X: 1\r\n\r\n',
+    '0\r\nContent-Length: 1\r\n\r\n',
+    '0\r\n\n',
+    `0\r\nX: ${'y'.repeat(9000)}`,
+  ])('%j is broken', (text) => {
     expect(scanInParts(Buffer.from(text, 'latin1'), []).end).toBe(broken)
   })
 })

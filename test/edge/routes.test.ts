@@ -2,7 +2,20 @@ import { createServer } from 'node:net'
 import { Agent, request, type Server } from 'node:http'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
-import { collect, get, owner, paths, raw, startApp, startEdge, until, upstreamRoute, type Got, type Listening, type TestEdge } from '../support/edge.ts'
+import {
+  collect,
+  get,
+  owner,
+  paths,
+  raw,
+  startApp,
+  startEdge,
+  until,
+  upstreamRoute,
+  type Got,
+  type Listening,
+  type TestEdge,
+} from '../support/edge.ts'
 import type { Route } from '../../server/edge/index.ts'
 
 const page = (name: Extract<Route, { kind: 'page' }>['page']): Route => ({ ...owner, kind: 'page', page: name })
@@ -39,7 +52,10 @@ describe.each(paths)('routes, $name', ({ fast_path }) => {
     let running = true
     const ask = (method: string): Promise<Got> =>
       new Promise((resolve, reject) => {
-        const asked = request({ host: '127.0.0.1', port: edge.port, path: '/', method, agent, headers: { host: 'app.localhost' } }, (answer) => void collect(answer).then(resolve, reject))
+        const asked = request(
+          { host: '127.0.0.1', port: edge.port, path: '/', method, agent, headers: { host: 'app.localhost' } },
+          (answer) => void collect(answer).then(resolve, reject),
+        )
         asked.on('error', reject)
         asked.end(method === 'POST' ? 'body' : undefined)
       })
@@ -116,11 +132,19 @@ describe.each(paths)('routes, $name', ({ fast_path }) => {
 
   test('a request for an app that is starting waits and is served', async () => {
     await edge.edge.setRoute('app.localhost', page('starting'))
-    const waiting = [get(edge.port, '/'), get(edge.port, '/', { method: 'POST', body: Buffer.alloc(200_000) }), get(edge.port, '/', { method: 'HEAD' })]
+    const waiting = [
+      get(edge.port, '/'),
+      get(edge.port, '/', { method: 'POST', body: Buffer.alloc(200_000) }),
+      get(edge.port, '/', { method: 'HEAD' }),
+    ]
     const app = await says('awake')
     await edge.edge.setRoute('app.localhost', page('starting'))
     await edge.toPort(app.port)
-    expect((await Promise.all(waiting)).map((got) => [got.status, got.text])).toEqual([[200, 'awake'], [200, 'awake'], [200, '']])
+    expect((await Promise.all(waiting)).map((got) => [got.status, got.text])).toEqual([
+      [200, 'awake'],
+      [200, 'awake'],
+      [200, ''],
+    ])
   })
 
   test('an app that takes too long to start is answered for with 503', async () => {
@@ -159,14 +183,17 @@ describe.each(paths)('routes, $name', ({ fast_path }) => {
     expect(headers['retry-after']).toBe('5')
   })
 
-  test.each(['nobody.localhost', 'localhost', '127.0.0.1', '[::1]', 'app.localhost.evil.com', 'xapp.localhost', 'app'])('the name %s leads nowhere', async (host) => {
-    await edge.toPort((await says('private')).port)
-    for (const name of [host, `${host}:${edge.port}`]) {
-      const { status, text } = await get(edge.port, '/', { host: name })
-      expect(status).toBe(404)
-      expect(text).not.toMatch(/private|My app|localhost:4600/)
-    }
-  })
+  test.each(['nobody.localhost', 'localhost', '127.0.0.1', '[::1]', 'app.localhost.evil.com', 'xapp.localhost', 'app'])(
+    'the name %s leads nowhere',
+    async (host) => {
+      await edge.toPort((await says('private')).port)
+      for (const name of [host, `${host}:${edge.port}`]) {
+        const { status, text } = await get(edge.port, '/', { host: name })
+        expect(status).toBe(404)
+        expect(text).not.toMatch(/private|My app|localhost:4600/)
+      }
+    },
+  )
 
   test('last requests are told once', async () => {
     const app = await says('x')
@@ -177,6 +204,18 @@ describe.each(paths)('routes, $name', ({ fast_path }) => {
     expect([...last.keys()]).toEqual(['prj_test'])
     expect(last.get('prj_test')).toBeGreaterThanOrEqual(before)
     expect(edge.edge.takeLastRequests().size).toBe(0)
+  })
+
+  test('the platform’s own look is no visit, and its secret stays here', async () => {
+    const own = await startEdge({ fast_path, look_secret: 'sentinel' })
+    const app = await startApp((asked, answer) => answer.end(JSON.stringify(asked.headers)))
+    apps.push(app)
+    await own.toPort(app.port)
+    expect((await get(own.port, '/', { headers: { 'x-homeport-look': 'sentinel' } })).text).not.toContain('sentinel')
+    expect(own.edge.takeLastRequests().size).toBe(0)
+    await get(own.port, '/', { headers: { 'x-homeport-look': 'guessed' } })
+    expect(own.edge.takeLastRequests().size).toBe(1)
+    await own.close()
   })
 
   test('a taken port falls over to the next free one', async () => {

@@ -87,8 +87,26 @@ describe.each(paths)('static deployments, $name', ({ fast_path }) => {
   })
 
   test.each([
-    '/../secret.txt', '/..%2fsecret.txt', '/%2e%2e/secret.txt', '/%2e%2e%2fsecret.txt', '/docs/../../secret.txt', '/..\\secret.txt', '/%5c..%5csecret.txt', '/link.txt', '/up/secret.txt',
-    '/.env', '/%2eenv', '/.git/config', '/docs/.well-known/x', '/plain.txt%00.html', '//plain.txt', '/docs//deep/page.html', '/%', '/%ff', '/plain.txt/', '/plain.txt/x',
+    '/../secret.txt',
+    '/..%2fsecret.txt',
+    '/%2e%2e/secret.txt',
+    '/%2e%2e%2fsecret.txt',
+    '/docs/../../secret.txt',
+    '/..\\secret.txt',
+    '/%5c..%5csecret.txt',
+    '/link.txt',
+    '/up/secret.txt',
+    '/.env',
+    '/%2eenv',
+    '/.git/config',
+    '/docs/.well-known/x',
+    '/plain.txt%00.html',
+    '//plain.txt',
+    '/docs//deep/page.html',
+    '/%',
+    '/%ff',
+    '/plain.txt/',
+    '/plain.txt/x',
   ])('%s is not found', async (path) => {
     const { text } = await raw(edge.port, `GET ${path} HTTP/1.1\r\nHost: app.localhost\r\nConnection: close\r\n\r\n`)
     expect(text).toMatch(/^HTTP\/1\.1 404 /)
@@ -106,12 +124,20 @@ describe.each(paths)('static deployments, $name', ({ fast_path }) => {
   test('etag and date save the body', async () => {
     const first = await get(edge.port, '/plain.txt')
     expect(first.headers.etag).toMatch(/^"[^"]+"$/)
-    const conditions: Record<string, string>[] = [{ 'if-none-match': first.headers.etag ?? '' }, { 'if-none-match': `"x", W/${first.headers.etag}` }, { 'if-none-match': '*' }, { 'if-modified-since': first.headers['last-modified'] ?? '' }]
+    const conditions: Record<string, string>[] = [
+      { 'if-none-match': first.headers.etag ?? '' },
+      { 'if-none-match': `"x", W/${first.headers.etag}` },
+      { 'if-none-match': '*' },
+      { 'if-modified-since': first.headers['last-modified'] ?? '' },
+    ]
     for (const headers of conditions) {
       const again = await get(edge.port, '/plain.txt', { headers })
       expect([again.status, again.text, again.headers.etag]).toEqual([304, '', first.headers.etag])
     }
-    expect((await get(edge.port, '/plain.txt', { headers: { 'if-none-match': '"other"', 'if-modified-since': first.headers['last-modified'] ?? '' } })).status).toBe(200)
+    expect(
+      (await get(edge.port, '/plain.txt', { headers: { 'if-none-match': '"other"', 'if-modified-since': first.headers['last-modified'] ?? '' } }))
+        .status,
+    ).toBe(200)
   })
 
   test.each([
@@ -163,7 +189,9 @@ describe.each(paths)('static deployments, $name', ({ fast_path }) => {
     expect(got.headers.vary).toBe('Accept-Encoding')
     expect(decode(got.body).toString()).toBe(script)
     expect(got.headers.etag === plain.headers.etag).toBe(coding === undefined)
-    const again = await get(edge.port, '/assets/index-DiwrgTda.js', { headers: { 'accept-encoding': accept, 'if-none-match': got.headers.etag ?? '' } })
+    const again = await get(edge.port, '/assets/index-DiwrgTda.js', {
+      headers: { 'accept-encoding': accept, 'if-none-match': got.headers.etag ?? '' },
+    })
     expect([again.status, again.headers.etag, again.headers.vary]).toEqual([304, got.headers.etag, 'Accept-Encoding'])
   })
 
@@ -183,11 +211,11 @@ describe.each(paths)('static deployments, $name', ({ fast_path }) => {
     writeFileSync(path, 'after!')
     utimesSync(path, new Date(), new Date(Date.now() + 5000))
     let text = first.text
-    for (const end = Date.now() + 3000; text === 'before' && Date.now() < end; ) text = (await get(edge.port, '/changing.txt')).text
+    for (const end = Date.now() + 3000; text === 'before' && Date.now() < end;) text = (await get(edge.port, '/changing.txt')).text
     expect(text).toBe('after!')
     rmSync(path)
     let status = 200
-    for (const end = Date.now() + 3000; status === 200 && Date.now() < end; ) status = (await get(edge.port, '/changing.txt')).status
+    for (const end = Date.now() + 3000; status === 200 && Date.now() < end;) status = (await get(edge.port, '/changing.txt')).status
     expect(status).toBe(404)
   })
 
@@ -201,7 +229,10 @@ describe.each(paths)('static deployments, $name', ({ fast_path }) => {
   test('pipelined and half-read downloads leave nothing open', async () => {
     const bytes = 'GET /film.mp4 HTTP/1.1\r\nHost: app.localhost\r\n\r\n'
     await raw(edge.port, bytes.repeat(3), { until: /mp4/ })
-    const { text } = await raw(edge.port, `${'GET /plain.txt HTTP/1.1\r\nHost: app.localhost\r\n\r\n'.repeat(5)}GET / HTTP/1.1\r\nHost: app.localhost\r\nConnection: close\r\n\r\n`)
+    const { text } = await raw(
+      edge.port,
+      `${'GET /plain.txt HTTP/1.1\r\nHost: app.localhost\r\n\r\n'.repeat(5)}GET / HTTP/1.1\r\nHost: app.localhost\r\nConnection: close\r\n\r\n`,
+    )
     expect(text.match(/HTTP\/1\.1 200/g)).toHaveLength(6)
     const before = edge.edge.takeLastRequests()
     expect(before.size).toBe(1)

@@ -200,7 +200,18 @@ describe.each(paths)('streams, $name', ({ fast_path }) => {
     test('an app that declines answers as it likes', async () => {
       const declining = await startApp((_asked, answer) => answer.writeHead(401, { 'x-why': 'no' }).end('sign in first'))
       await edge.toPort(declining.port, 'declining.localhost')
-      const asked = request({ host: '127.0.0.1', port: edge.port, agent: false, headers: { host: 'declining.localhost', connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-key': 'x'.repeat(22) + '==', 'sec-websocket-version': '13' } })
+      const asked = request({
+        host: '127.0.0.1',
+        port: edge.port,
+        agent: false,
+        headers: {
+          host: 'declining.localhost',
+          connection: 'Upgrade',
+          upgrade: 'websocket',
+          'sec-websocket-key': 'x'.repeat(22) + '==',
+          'sec-websocket-version': '13',
+        },
+      })
       asked.end()
       const answer = await new Promise<IncomingMessage>((resolve, reject) => asked.once('response', resolve).once('error', reject))
       let text = ''
@@ -235,7 +246,12 @@ describe.each(paths)('streams, $name', ({ fast_path }) => {
     })
 
     test('an upgrade to a name without an app is answered with its page', async () => {
-      const asked = request({ host: '127.0.0.1', port: edge.port, agent: false, headers: { host: 'nobody.localhost', connection: 'Upgrade', upgrade: 'websocket' } })
+      const asked = request({
+        host: '127.0.0.1',
+        port: edge.port,
+        agent: false,
+        headers: { host: 'nobody.localhost', connection: 'Upgrade', upgrade: 'websocket' },
+      })
       asked.end()
       const answer = await new Promise<IncomingMessage>((resolve, reject) => asked.once('response', resolve).once('error', reject))
       answer.resume()

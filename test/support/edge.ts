@@ -17,7 +17,12 @@ export interface TestEdge {
   close(): Promise<void>
 }
 
-export const owner = { project_id: 'prj_test', project_name: 'My app', deployment_id: 'dpl_test', dashboard_url: 'http://localhost:4600/app/projects/app' }
+export const owner = {
+  project_id: 'prj_test',
+  project_name: 'My app',
+  deployment_id: 'dpl_test',
+  dashboard_url: 'http://localhost:4600/app/projects/app',
+}
 
 export async function startEdge(options: Partial<EdgeOptions> = {}): Promise<TestEdge> {
   const edge = createEdge({ log: silentLog, ...options })
@@ -93,10 +98,21 @@ export interface Got {
 }
 
 /** One request by Node's own client. Rejects when the answer is cut. */
-export function get(port: number, path: string, options: { method?: string; headers?: Record<string, string>; body?: string | Buffer; host?: string } = {}): Promise<Got> {
+export function get(
+  port: number,
+  path: string,
+  options: { method?: string; headers?: Record<string, string>; body?: string | Buffer; host?: string } = {},
+): Promise<Got> {
   return new Promise((resolve, reject) => {
     const asked = httpRequest(
-      { host: '127.0.0.1', port, path, method: options.method ?? 'GET', agent: false, headers: { host: options.host ?? 'app.localhost', ...options.headers } },
+      {
+        host: '127.0.0.1',
+        port,
+        path,
+        method: options.method ?? 'GET',
+        agent: false,
+        headers: { host: options.host ?? 'app.localhost', ...options.headers },
+      },
       (answer) => void collect(answer).then(resolve, reject),
     )
     asked.on('error', reject)
@@ -108,11 +124,22 @@ export async function collect(answer: IncomingMessage): Promise<Got> {
   const parts: Buffer[] = []
   for await (const part of answer) parts.push(part as Buffer)
   const body = Buffer.concat(parts)
-  return { status: answer.statusCode ?? 0, headers: answer.headers, rawHeaders: answer.rawHeaders, body, text: body.toString(), trailers: answer.trailers }
+  return {
+    status: answer.statusCode ?? 0,
+    headers: answer.headers,
+    rawHeaders: answer.rawHeaders,
+    body,
+    text: body.toString(),
+    trailers: answer.trailers,
+  }
 }
 
 /** Writes bytes as they are and resolves with all that comes until the connection ends, or until `until` matches. */
-export function raw(port: number, bytes: string | Buffer | (string | Buffer)[], options: { until?: RegExp; timeout_ms?: number } = {}): Promise<{ text: string; closed: boolean }> {
+export function raw(
+  port: number,
+  bytes: string | Buffer | (string | Buffer)[],
+  options: { until?: RegExp; timeout_ms?: number } = {},
+): Promise<{ text: string; closed: boolean }> {
   return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port })
     let text = ''

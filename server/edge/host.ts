@@ -1,0 +1,20 @@
+const memo = new Map<string, string>()
+
+/**
+ * The name in a Host header: lower case, without port and one trailing dot. `undefined` when it is no host at all (user
+ * info, spaces, signs).
+ */
+export function hostName(raw: string): string | undefined {
+  const known = memo.get(raw)
+  if (known !== undefined) return known
+  const match = /^(\[[0-9a-f:.]{2,45}\]|[a-z0-9_](?:[a-z0-9_.-]{0,252})?)(?::\d{1,5})?$/i.exec(raw)
+  if (!match?.[1]) return undefined
+  if (match[1].includes('..')) return undefined
+  const name = match[1].toLowerCase().replace(/\.$/, '')
+  if (memo.size > 4096) memo.clear()
+  memo.set(raw, name)
+  return name
+}
+
+/** The port that a Host header names. */
+export const hostPort = (raw: string): string => /:(\d{1,5})$/.exec(raw)?.[1] ?? '80'
