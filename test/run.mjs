@@ -30,7 +30,12 @@ const bin = (name) => join(root, 'node_modules', name)
 await check('types', bin('typescript/bin/tsc'), ['-b'])
 await check('lint', bin('oxlint/bin/oxlint'), ['--type-aware', '--quiet', '--threads', '2'])
 await check('format', bin('oxfmt/bin/oxfmt'), ['--check', '--threads', '2'])
-await check('unused files and dependencies', bin('knip/bin/knip.js'), ['--include', 'files,dependencies,unlisted,unresolved,binaries', '--no-progress', '--no-config-hints'])
+await check('unused files and dependencies', bin('knip/bin/knip.js'), [
+  '--include',
+  'files,dependencies,unlisted,unresolved,binaries',
+  '--no-progress',
+  '--no-config-hints',
+])
 await checkDescription()
 await checkBuild()
 if (!isCheckOnly) {

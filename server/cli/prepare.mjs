@@ -87,7 +87,8 @@ function sourceStamp() {
   const hash = createHash('sha256')
   const visit = (path) => {
     const entry = statSync(path, { throwIfNoEntry: false })
-    if (!entry) return
+    // tsc's notes lie beside the sources and say nothing about them.
+    if (!entry || path.endsWith('.tsbuildinfo')) return
     if (entry.isDirectory()) for (const name of readdirSync(path).sort()) visit(join(path, name))
     else hash.update(`${relative(root, path)}\0${entry.size}\0${entry.mtimeMs}\n`)
   }
