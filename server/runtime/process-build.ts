@@ -8,19 +8,25 @@ import { inside, isFolder, moveFolder, sizeOf } from './files.ts'
 import type { BuildCache } from './process-cache.ts'
 import { checkPaths } from './plan-paths.ts'
 import { startGroup } from './process-group.ts'
+import type { ProcessRecords } from './process-records.ts'
+import { startOf } from './process-table.ts'
 import { defaultPath, installEnvironment, type Toolchains } from './process-toolchain.ts'
 import { BuildFailure, type Artifact, type BuildRequest, type RuntimeOptions } from './runtime.ts'
+import { raceAbort } from './signals.ts'
 
-interface Tools {
+export interface BuildTools {
   options: RuntimeOptions
   toolchains: Toolchains
   cache: BuildCache
+  records: ProcessRecords
+  /** Installs under way, by project and key of their dependencies. */
+  installing: Map<string, Promise<void>>
 }
 
 const maxProcesses = 512
 
 /** Builds a plan in `place`, the deployment's own folder, which is gone when this throws. */
-export async function buildInPlace(request: BuildRequest, place: string, tools: Tools): Promise<Artifact> {
+export async function buildInPlace(request: BuildRequest, place: string, tools: BuildTools): Promise<Artifact> {
   const plan = request.plan.work
   if (plan.kind === 'dockerfile') {
     throw new BuildFailure(
@@ -46,7 +52,7 @@ export async function buildInPlace(request: BuildRequest, place: string, tools: 
   }
 }
 
-async function buildPlan(request: BuildRequest, plan: NodePlan, place: string, home: string, tools: Tools): Promise<Artifact> {
+async function buildPlan(request: BuildRequest, plan: NodePlan, place: string, home: string, tools: BuildTools): Promise<Artifact> {
   const { log, signal } = request
   const source = join(place, 'app')
   await checkPaths(source, plan)
@@ -61,27 +67,40 @@ async function buildPlan(request: BuildRequest, plan: NodePlan, place: string, h
   } else {
     log.step('build')
     await tools.cache.takeFramework(request.project_id, app, plan.cache_directories)
-    await runStep('build', plan.build_command, app, { ...environment, NODE_ENV: request.variables.NODE_ENV ?? 'production' }, request)
+    await runStep('build', plan.build_command, app, { ...environment, NODE_ENV: request.variables.NODE_ENV ?? 'production' }, request, tools)
     await tools.cache.keepFramework(request.project_id, app, plan.cache_directories, signal)
   }
   signal.throwIfAborted()
   return plan.kind === 'static' ? staticArtifact(plan, place) : serverArtifact(plan, place, request, tools)
 }
 
-async function install(request: BuildRequest, plan: NodePlan, command: string, source: string, environment: Record<string, string>, tools: Tools) {
+async function install(request: BuildRequest, plan: NodePlan, command: string, source: string, environment: Record<string, string>, tools: BuildTools) {
   const { log, signal } = request
   log.step('install')
   const key = await dependencyKey(source, plan, request.project_id, request.variables)
-  if (key && (await tools.cache.takeDependencies(request.project_id, key, source, signal))) {
+  // Build tools are among the development dependencies, which NODE_ENV=production would leave out.
+  const run = () => runStep('install', command, inside(source, plan.install_directory), { ...environment, NODE_ENV: 'development' }, request, tools)
+  if (key === null) return run()
+  const name = `${request.project_id} ${key}`
+  for (let other = tools.installing.get(name); other; other = tools.installing.get(name)) {
+    log.note('install', 'Another build installs the same dependencies; waiting for it.')
+    await raceAbort(
+      other.catch(() => {}),
+      signal,
+    )
+  }
+  if (await tools.cache.takeDependencies(request.project_id, key, source, signal)) {
     log.note('install', 'Dependencies come from the cache: what they depend on has not changed.')
     return
   }
-  // Build tools are among the development dependencies, which NODE_ENV=production would leave out.
-  await runStep('install', command, inside(source, plan.install_directory), { ...environment, NODE_ENV: 'development' }, request)
-  if (key) await tools.cache.keepDependencies(request.project_id, key, source, plan, signal)
+  const job = run()
+    .then(() => tools.cache.keepDependencies(request.project_id, key, source, plan, signal))
+    .finally(() => tools.installing.delete(name))
+  tools.installing.set(name, job)
+  await job
 }
 
-async function buildEnvironment(request: BuildRequest, plan: NodePlan, source: string, home: string, tools: Tools): Promise<Record<string, string>> {
+async function buildEnvironment(request: BuildRequest, plan: NodePlan, source: string, home: string, tools: BuildTools): Promise<Record<string, string>> {
   const node = await tools.toolchains.node(plan.node_version, request.signal)
   const folders = [join(source, plan.app_directory, 'node_modules', '.bin'), join(source, plan.install_directory, 'node_modules', '.bin')]
   const manager = plan.package_manager ?? { name: 'npm' as const, version: null }
@@ -111,11 +130,14 @@ export function heapOption(memory_mb: number, own: string | undefined): string {
   return own ? `${option} ${own}` : option
 }
 
+/** The name under which a running build is recorded. */
+export const buildRecord = (deploymentId: string): string => `build-${deploymentId}`
+
 export const without = (variables: Record<string, string>, names: string[]): Record<string, string> =>
   Object.fromEntries(Object.entries(variables).filter(([name]) => !names.includes(name)))
 
 /** Runs one command of the project by the shell; throws `BuildFailure` when it fails. */
-async function runStep(step: StepName & ('install' | 'build'), command: string, cwd: string, env: Record<string, string>, request: BuildRequest): Promise<void> {
+async function runStep(step: StepName & ('install' | 'build'), command: string, cwd: string, env: Record<string, string>, request: BuildRequest, tools: BuildTools): Promise<void> {
   const { log, signal } = request
   signal.throwIfAborted()
   if (!(await isFolder(cwd))) throw new BuildFailure(`${step}_failed`, `The folder to ${step} in does not exist.`, 'Check the root directory of the project.')
@@ -134,7 +156,11 @@ async function runStep(step: StepName & ('install' | 'build'), command: string, 
   const abort = () => void group.stop(0)
   signal.addEventListener('abort', abort, { once: true })
   if (signal.aborted) abort()
+  // A build that outlives a crash of the platform is found by this and ended.
+  const id = buildRecord(request.deployment_id)
+  const recorded = startOf(group.pid).then((started) => (started ? tools.records.write({ id, project_id: request.project_id, deployment_id: request.deployment_id, pid: group.pid, started }) : undefined))
   const end = await group.ended.finally(() => signal.removeEventListener('abort', abort))
+  await recorded.then(() => tools.records.remove(id)).catch((error: unknown) => tools.options.log.warn('process_record_failed', { error }))
   signal.throwIfAborted()
   if (end.code === 0 && !end.out_of_memory) return
   throw stepFailure(step, command, end, request.memory_mb, maxProcesses)
@@ -154,7 +180,7 @@ async function staticArtifact(plan: Extract<NodePlan, { kind: 'static' }>, place
   return { kind: 'static', directory, spa_fallback: plan.spa_fallback, bytes }
 }
 
-async function serverArtifact(plan: Extract<NodePlan, { kind: 'server' }>, place: string, request: BuildRequest, tools: Tools): Promise<Artifact> {
+async function serverArtifact(plan: Extract<NodePlan, { kind: 'server' }>, place: string, request: BuildRequest, tools: BuildTools): Promise<Artifact> {
   const node = await tools.toolchains.node(plan.node_version, request.signal)
   return {
     kind: 'bundle',

@@ -98,6 +98,8 @@ export async function startGroup(request: GroupRequest): Promise<ProcessGroup> {
     ended,
     signal: kill,
     async stop(grace_ms) {
+      // Looked at once more: once its parent is gone, nothing tells of a process that left the group.
+      await watch.look()
       if (grace_ms > 0) {
         kill('SIGTERM')
         // A frozen process takes no signal but SIGKILL.
@@ -157,22 +159,23 @@ const memoryEvery_ms = 400
 const tableEvery = 3
 
 /** Looks after memory and number of a group. `stop` returns the processes last seen outside of the group. */
-function watchGroup(pid: number, limits: GroupRequest, on: { overMemory(): void; tooMany(): void }): { stop(): number[] } {
+function watchGroup(pid: number, limits: GroupRequest, on: { overMemory(): void; tooMany(): void }): { stop(): number[]; look(): Promise<void> } {
   let stopped = false
   let round = 0
   let family = [pid]
   let strays: number[] = []
   let timer: NodeJS.Timeout | undefined
 
+  const lookAround = async () => {
+    const table = await readProcessTable()
+    if (stopped) return
+    family = table.length > 0 ? familyOf(table, pid) : [pid]
+    const inGroup = new Set(table.filter((row) => row.group === pid).map((row) => row.pid))
+    strays = family.filter((one) => one !== pid && !inGroup.has(one))
+    if (family.length > limits.max_processes) on.tooMany()
+  }
   const look = async () => {
-    if (round++ % tableEvery === 0) {
-      const table = await readProcessTable()
-      if (stopped) return
-      family = table.length > 0 ? familyOf(table, pid) : [pid]
-      const inGroup = new Set(table.filter((row) => row.group === pid).map((row) => row.pid))
-      strays = family.filter((one) => one !== pid && !inGroup.has(one))
-      if (family.length > limits.max_processes) on.tooMany()
-    }
+    if (round++ % tableEvery === 0) await lookAround()
     const bytes = await memoryOf(family)
     if (!stopped && bytes > limits.memory_mb * 1024 * 1024) on.overMemory()
   }
@@ -187,6 +190,7 @@ function watchGroup(pid: number, limits: GroupRequest, on: { overMemory(): void;
   }
   again()
   return {
+    look: () => lookAround().catch(() => {}),
     stop() {
       stopped = true
       clearTimeout(timer)

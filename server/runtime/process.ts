@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { exitOf } from './exits.ts'
 import { isFolder, pathPart } from './files.ts'
-import { buildInPlace, heapOption, without } from './process-build.ts'
+import { buildInPlace, buildRecord, heapOption, without } from './process-build.ts'
 import { createBuildCache } from './process-cache.ts'
 import { killGroup, killOne, startGroup, type ProcessGroup } from './process-group.ts'
 import { createPorts, listeningPortsOf } from './process-ports.ts'
@@ -34,6 +34,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
   const cache = createBuildCache(join(options.data_dir, 'cache'))
   const records = createProcessRecords(join(options.data_dir, 'processes'))
   const ports = createPorts()
+  const installing = new Map<string, Promise<void>>()
   /** What a dead platform left unrecorded, by id. Looked for once: from then on everything is recorded or running. */
   let strays: Promise<Map<string, Stray>> | undefined
   const running = new Map<string, Running>()
@@ -116,8 +117,10 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
   /** Stops what a platform before us left. Its number is checked against its time of start, so that no stranger is hit. */
   const stopOrphan = async (record: ProcessRecord, grace_ms: number) => {
     if (await isAlive(record)) {
-      killGroup(record.pid, 'SIGTERM')
-      killGroup(record.pid, 'SIGCONT')
+      if (grace_ms > 0) {
+        killGroup(record.pid, 'SIGTERM')
+        killGroup(record.pid, 'SIGCONT')
+      }
       const until = performance.now() + grace_ms
       while (performance.now() < until && (await isAlive(record))) await delay(50)
       if (await isAlive(record)) killGroup(record.pid, 'SIGKILL')
@@ -133,14 +136,14 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
     },
 
     async build(request) {
-      return buildInPlace(request, placeOf(request.deployment_id), { options, toolchains, cache })
+      return buildInPlace(request, placeOf(request.deployment_id), { options, toolchains, cache, records, installing })
     },
 
     start,
 
     async list() {
       strays ??= strayProcesses(options.data_dir)
-      const found = await records.all()
+      const found = (await records.all()).filter((record) => record.id !== buildRecord(record.deployment_id))
       const states = await Promise.all(found.map(async (record) => ({ record, alive: running.has(record.id) || (await isAlive(record)) })))
       const described = (id: string, of: { project_id: string; deployment_id: string }, alive: boolean) => ({
         id,
@@ -202,6 +205,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
     },
 
     async discard(deploymentId) {
+      for (const record of await records.all()) if (record.deployment_id === deploymentId && !running.has(record.id)) await stopOrphan(record, 0)
       await rm(placeOf(deploymentId), { recursive: true, force: true, maxRetries: 5 })
       await rm(join(options.data_dir, 'work', `${pathPart(deploymentId)}-home`), { recursive: true, force: true })
     },
