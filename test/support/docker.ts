@@ -1,6 +1,6 @@
 import Docker from 'dockerode'
-import { until } from './platform.ts'
 import { dockerSocket } from './requirements.ts'
+import { until } from './until.ts'
 
 /** What an engine holds of one platform instance: found by its label and by nothing else. */
 export interface EngineView {
@@ -33,7 +33,11 @@ export function viewEngine(instanceId: string, socketPath = dockerSocket): Engin
     docker,
     containers,
     async images() {
-      return (await docker.listImages({ filters })).map(({ Id, Labels }) => ({ id: Id, role: Labels?.['homeport.role'] ?? '', deployment_id: Labels?.['homeport.deployment'] ?? '' }))
+      return (await docker.listImages({ filters })).map(({ Id, Labels }) => ({
+        id: Id,
+        role: Labels?.['homeport.role'] ?? '',
+        deployment_id: Labels?.['homeport.deployment'] ?? '',
+      }))
     },
     async appOf(deploymentId) {
       const app = (await containers()).find((one) => one.role === 'app' && one.deployment_id === deploymentId && one.running)
@@ -51,7 +55,8 @@ export function viewEngine(instanceId: string, socketPath = dockerSocket): Engin
       for (const { id } of await containers()) await docker.getContainer(id).remove({ force: true, v: true }).catch(goneAlready)
       await until(async () => ((await containers()).length === 0 ? true : undefined), { what: 'containers to go' })
       for (const { Id } of await docker.listImages({ filters })) await docker.getImage(Id).remove({ force: true }).catch(goneAlready)
-      for (const { Name } of (await docker.listVolumes({ filters: JSON.stringify(filters) })).Volumes ?? []) await docker.getVolume(Name).remove().catch(goneAlready)
+      for (const { Name } of (await docker.listVolumes({ filters: JSON.stringify(filters) })).Volumes ?? [])
+        await docker.getVolume(Name).remove().catch(goneAlready)
       for (const { Id } of await docker.listNetworks({ filters })) await docker.getNetwork(Id).remove().catch(goneAlready)
     },
   }

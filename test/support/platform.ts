@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import Docker from 'dockerode'
 import type { Deployment, DeploymentDetail } from '../../server/contract/deployments.ts'
 import type { Project } from '../../server/contract/projects.ts'
@@ -11,6 +10,9 @@ import { createLog } from '../../server/lib/log.ts'
 import { readOptions } from '../../server/options.ts'
 import { viewEngine } from './docker.ts'
 import { dockerSocket } from './requirements.ts'
+import { until } from './until.ts'
+
+export { until }
 
 /** A whole platform on a folder of its own, in this process, and short ways to talk to it. */
 export interface TestPlatform extends Client {
@@ -25,7 +27,12 @@ export interface TestPlatform extends Client {
 
 export interface Client {
   /** One call of the API as the owner, or with another token. The answer's JSON is in `body`. */
-  api<Body = Record<string, unknown>>(method: string, path: string, body?: unknown, token?: string | null): Promise<{ status: number; headers: Headers; body: Body }>
+  api<Body = Record<string, unknown>>(
+    method: string,
+    path: string,
+    body?: unknown,
+    token?: string | null,
+  ): Promise<{ status: number; headers: Headers; body: Body }>
   /** A request to a name at the edge. */
   edge(host: string, path?: string): Promise<{ status: number; body: string; headers: Record<string, unknown> }>
   createProject(input: { slug: string; repo_url?: string; name?: string }): Promise<Project>
@@ -37,14 +44,20 @@ export interface Client {
 }
 
 /** `rate_limited`: keeps the contract's rates; a suite that asks for states would soon meet them. */
-export async function startTestPlatform(options: { runtime: 'process' | 'docker'; data_dir?: string; port?: number; rate_limited?: boolean }): Promise<TestPlatform> {
+export async function startTestPlatform(options: {
+  runtime: 'process' | 'docker'
+  data_dir?: string
+  port?: number
+  rate_limited?: boolean
+}): Promise<TestPlatform> {
   const data_dir = options.data_dir ?? mkdtempSync(join(tmpdir(), 'homeport-data-'))
   const log: string[] = []
   const platform = await startPlatform(readOptions({ data: data_dir, port: String(options.port ?? 0), 'edge-port': '0', runtime: options.runtime }), {
     log: createLog((line) => log.push(line)),
   })
   const client = createClient(platform.instance)
-  if (options.rate_limited !== true) await client.api('PATCH', '/instance/settings', { rate_limit_authenticated: 1_000_000, rate_limit_anonymous: 1_000_000 })
+  if (options.rate_limited !== true)
+    await client.api('PATCH', '/instance/settings', { rate_limit_authenticated: 1_000_000, rate_limit_anonymous: 1_000_000 })
   return {
     ...client,
     runtime: options.runtime,
@@ -67,7 +80,10 @@ export function createClient(instance: { api_url: string; edge_url: string; toke
       const response = await fetch(`${instance.api_url}${path}`, {
         method,
         redirect: 'manual',
-        headers: { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        headers: {
+          ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
       const text = await response.text()
@@ -110,17 +126,6 @@ export function createClient(instance: { api_url: string; edge_url: string; toke
     },
   }
   return client
-}
-
-/** Asks again until there is an answer; what is waited for is a state, never a span of time. */
-export async function until<T>(ask: () => Promise<T | undefined> | T | undefined, options: { timeout_ms?: number; what: string; every_ms?: number }): Promise<T> {
-  const giveUpAt = performance.now() + (options.timeout_ms ?? 30_000)
-  for (;;) {
-    const answer = await ask()
-    if (answer !== undefined) return answer
-    if (performance.now() > giveUpAt) throw new Error(`waited ${options.timeout_ms ?? 30_000} ms in vain for ${options.what}`)
-    await delay(options.every_ms ?? 50)
-  }
 }
 
 /** Node does not resolve *.localhost and fetch drops a Host header: hence a plain request to the edge's port. */

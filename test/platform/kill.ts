@@ -1,0 +1,443 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import Sqlite from 'better-sqlite3'
+import type { Deployment } from '../../server/contract/deployments.ts'
+import { instanceIdOf, viewEngine, type EngineView } from '../support/docker.ts'
+import { processesIn } from '../support/folder-processes.ts'
+import { serve, type RunningInstance } from '../support/instance-process.ts'
+import { createClient, until, type Client } from '../support/platform.ts'
+import { makeRepository, type Repository } from '../support/repository.ts'
+import { createDice, type Dice } from './dice.ts'
+
+/*
+ * Kills the real headless process with SIGKILL at random moments of deployments, starts it again, and looks whether it kept
+ * what it had promised:
+ *
+ *   node test/platform/kill.ts docker 50 [seed]
+ */
+
+export interface KillOptions {
+  runtime: 'docker' | 'process'
+  rounds: number
+  seed: number
+  say?(line: string): void
+}
+
+export interface KillReport {
+  kills: number
+  acknowledged: number
+  interrupted: number
+  /** From the start of the process to `instance.json`, the slowest. */
+  slowest_start_ms: number
+  /** From the start of the process until every app answers 200 at the edge again, the slowest. */
+  slowest_return_ms: number
+  /** Answers of the steady app, at the edge and, while the platform was down, at its own address. */
+  answers: number
+}
+
+const terminal = new Set(['ready', 'failed', 'canceled'])
+/** A start after a kill, by the wall; where others keep the machine busy, by its own processor time. */
+const startPatience_ms = 3_000
+const startProcessor_ms = 2_000
+const settlePatience_ms = 60_000
+
+/** Projects: `steady` is never deployed again and must never notice; the others are deployed all the time. */
+const busy = ['busy', 'page', 'own'] as const
+
+export async function killRounds(options: KillOptions): Promise<KillReport> {
+  const dice = createDice(options.seed)
+  const scene = await openScene(options)
+  const report: KillReport = { kills: 0, acknowledged: 0, interrupted: 0, slowest_start_ms: 0, slowest_return_ms: 0, answers: 0 }
+  try {
+    for (let round = 1; round <= options.rounds; round++) {
+      try {
+        await playRound(scene, dice, report)
+      } catch (error) {
+        throw new Error(`round ${round} of ${options.rounds} on ${options.runtime}, seed ${options.seed}`, { cause: error })
+      }
+      options.say?.(
+        `round ${round}: ${report.kills} kills, ${scene.acknowledged.size} acknowledged, slowest start ${Math.round(report.slowest_start_ms)} ms`,
+      )
+    }
+    report.acknowledged = scene.acknowledged.size
+    return report
+  } finally {
+    await scene.close()
+  }
+}
+
+interface Scene {
+  options: KillOptions
+  data: string
+  instance: RunningInstance
+  client: Client
+  engine: EngineView | undefined
+  repositories: Record<string, Repository>
+  /** Deployments that were answered with 201. */
+  acknowledged: Map<string, string>
+  /** Requests whose answer never came: each may or may not have made a deployment. */
+  unanswered: Map<string, number>
+  steady: { id: string; container: string; started_at: string } | undefined
+  restart(): Promise<number>
+  close(): Promise<void>
+}
+
+async function playRound(scene: Scene, dice: Dice, report: KillReport): Promise<void> {
+  const deployer = deployAtRandom(scene, dice)
+  const visitor = visit(scene, 'steady')
+  await delay(dice.between(0, scene.options.runtime === 'docker' ? 5_000 : 2_500))
+  await scene.instance.end('SIGKILL')
+  deployer.stop()
+  report.kills++
+  await deployer.done
+  report.answers += await visitor.end()
+  assertIntact(scene.data)
+
+  const serving = currentOf(scene.data)
+  const outside = await whileDown(scene, serving)
+  report.answers += outside
+
+  const begun = performance.now()
+  report.slowest_start_ms = Math.max(report.slowest_start_ms, await scene.restart())
+  // Now and then it dies again while it is still taking things up.
+  if (dice.chance(0.3)) {
+    await delay(dice.between(0, 1_500))
+    await scene.instance.end('SIGKILL')
+    report.kills++
+    assertIntact(scene.data)
+    report.slowest_start_ms = Math.max(report.slowest_start_ms, await scene.restart())
+  }
+  // Somebody is quick: what was queued again is replaced at once.
+  if (dice.chance(0.4)) await deployOnce(scene, dice)
+  await until(() => allAnswer(scene, serving), { what: 'every app to answer at the edge again', timeout_ms: 20_000 })
+  report.slowest_return_ms = Math.max(report.slowest_return_ms, performance.now() - begun)
+  if (scene.engine) await assertSteady(scene)
+  report.interrupted += await settle(scene)
+  await assertNothingLeft(scene)
+}
+
+/** A commit and its deployment. False when the connection broke: the platform is dead, or died with this request in its hands. */
+async function deployOnce(scene: Scene, dice: Dice): Promise<boolean> {
+  const slug = dice.pick(busy)
+  scene.repositories[slug]?.commit({ 'touched.txt': String(dice.between(0, 1e9)) })
+  try {
+    const { status, body } = await scene.client.api<{ deployment_id: string }>('POST', `/v1/projects/${slug}/deploy`)
+    if (status !== 201) throw new Error(`deploy of ${slug} answered ${status}: ${JSON.stringify(body)}`)
+    scene.acknowledged.set(body.deployment_id, slug)
+    return true
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    scene.unanswered.set(slug, (scene.unanswered.get(slug) ?? 0) + 1)
+    return false
+  }
+}
+
+/** Deploys project by project, as if several people were at it, until the platform is dead. */
+function deployAtRandom(scene: Scene, dice: Dice): { done: Promise<void>; stop(): void } {
+  let stopped = false
+  const deployAll = async () => {
+    while (!stopped) {
+      if (!(await deployOnce(scene, dice))) return
+      await delay(dice.between(50, 900))
+    }
+  }
+  return { done: deployAll(), stop: () => void (stopped = true) }
+}
+
+/** Asks for an app at the edge without a pause, until told to end: every answer that comes must be 200. */
+function visit(scene: Scene, slug: string): { end(): Promise<number> } {
+  let ended = false
+  let answers = 0
+  const run = async () => {
+    while (!ended) {
+      const answer = await scene.client.edge(`${slug}.localhost`).catch(() => undefined)
+      if (answer === undefined) return
+      if (answer.status !== 200) throw new Error(`${slug} answered ${answer.status} at the edge while the platform was up`)
+      answers++
+      await delay(10)
+    }
+  }
+  const running = run()
+  running.catch(() => {})
+  return {
+    async end() {
+      ended = true
+      await running
+      return answers
+    },
+  }
+}
+
+/** Without a platform the containers go on: asked at their own addresses for a while. */
+async function whileDown(scene: Scene, serving: Current[]): Promise<number> {
+  if (!scene.engine) return 0
+  let answers = 0
+  for (const one of serving) {
+    if (!one.is_upstream) continue
+    const app = await scene.engine.appOf(one.id)
+    if (!app) throw new Error(`${one.slug} should be served by ${one.id}, and no container of it runs while the platform is down`)
+    for (let i = 0; i < 5; i++) {
+      const status = await ask(app.address, app.port)
+      if (status !== 200) throw new Error(`${one.slug} answered ${status} at its own address while the platform was down`)
+      answers++
+    }
+  }
+  return answers
+}
+
+interface Current {
+  id: string
+  slug: string
+  is_upstream: boolean
+}
+
+/** What serves according to the files that the dead platform left. */
+function currentOf(data: string): Current[] {
+  const db = new Sqlite(join(data, 'homeport.db'), { readonly: true })
+  try {
+    return db
+      .prepare<[], { id: string; slug: string; artifact: string }>(
+        'SELECT d.id, p.slug, d.artifact FROM deployments d JOIN projects p ON p.id = d.project_id WHERE d.is_current = 1',
+      )
+      .all()
+      .map(({ id, slug, artifact }) => ({ id, slug, is_upstream: (JSON.parse(artifact) as { kind: string }).kind !== 'static' }))
+  } finally {
+    db.close()
+  }
+}
+
+function assertIntact(data: string): void {
+  for (const name of ['homeport.db', 'logs.db']) {
+    const db = new Sqlite(join(data, name))
+    try {
+      const verdict = db.pragma('integrity_check', { simple: true })
+      if (verdict !== 'ok') throw new Error(`${name} is damaged: ${String(verdict)}`)
+    } finally {
+      db.close()
+    }
+  }
+}
+
+async function allAnswer(scene: Scene, serving: Current[]): Promise<true | undefined> {
+  for (const { slug } of serving) {
+    const { status } = await scene.client.edge(`${slug}.localhost`)
+    if (status !== 200) return undefined
+  }
+  return true
+}
+
+async function assertSteady(scene: Scene): Promise<void> {
+  const app = scene.steady && (await scene.engine?.appOf(scene.steady.id))
+  if (app?.id !== scene.steady?.container || app?.started_at !== scene.steady?.started_at || app?.restarts !== 0)
+    throw new Error(`the steady app was started again: ${JSON.stringify({ before: scene.steady, now: app })}`)
+}
+
+/** Waits for the end of everything that was answered, and looks whether it is there, once, and served. Says how many were given up. */
+async function settle(scene: Scene): Promise<number> {
+  let interrupted = 0
+  for (const slug of busy) {
+    const rows = await until(
+      async () => {
+        const all = await allDeployments(scene.client, slug)
+        return all.every((row) => terminal.has(row.status)) ? all : undefined
+      },
+      { what: `every deployment of ${slug} to end`, timeout_ms: settlePatience_ms, every_ms: 100 },
+    )
+    const mine = [...scene.acknowledged].filter(([, of]) => of === slug).map(([id]) => id)
+    for (const id of mine) {
+      const times = rows.filter((row) => row.id === id).length
+      if (times !== 1) throw new Error(`deployment ${id} of ${slug} was answered with 201 and is there ${times} times`)
+    }
+    const most = mine.length + 1 + (scene.unanswered.get(slug) ?? 0)
+    if (rows.length > most) throw new Error(`${slug} has ${rows.length} deployments, and no more than ${most} were asked for`)
+
+    for (const row of rows) {
+      if (row.status === 'failed' && row.error?.code !== 'interrupted') throw new Error(`${row.id} of ${slug} failed: ${JSON.stringify(row.error)}`)
+      if (row.error?.code === 'interrupted') interrupted++
+    }
+    const newest = rows.find((row) => row.status === 'ready')
+    const current = rows.filter((row) => row.is_current)
+    if (current.length !== 1 || current[0]?.id !== newest?.id)
+      throw new Error(`${slug} is served by ${current.map((row) => row.id).join(', ') || 'nothing'}, expected ${newest?.id}`)
+    const answer = await scene.client.edge(`${slug}.localhost`)
+    if (answer.status !== 200 || (slug !== 'page' && answer.body !== newest?.id))
+      throw new Error(`${slug} answers ${answer.status} ${answer.body.slice(0, 80)}, expected ${newest?.id}`)
+  }
+  return interrupted
+}
+
+async function allDeployments(client: Client, slug: string): Promise<Deployment[]> {
+  const all: Deployment[] = []
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const { body }: { body: { deployments: Deployment[]; next_cursor: string | null } } = await client.api(
+      'GET',
+      `/v1/projects/${slug}/deployments?limit=100${cursor && `&cursor=${cursor}`}`,
+    )
+    all.push(...body.deployments)
+    cursor = body.next_cursor
+  }
+  return all
+}
+
+/** Containers, processes and folders of attempts that died: none, once everything has ended and drained. */
+async function assertNothingLeft(scene: Scene): Promise<void> {
+  let left: string[] = []
+  await until(
+    async () => {
+      left = await leftovers(scene)
+      return left.length === 0 ? true : undefined
+    },
+    { what: 'leftovers to go', timeout_ms: 20_000, every_ms: 250 },
+  ).catch((error: unknown) => {
+    throw new Error(`left behind: ${left.join('; ')}`, { cause: error })
+  })
+}
+
+async function leftovers(scene: Scene): Promise<string[]> {
+  const current = new Set(currentOf(scene.data).map((one) => one.id))
+  const kept = new Set(withArtifact(scene.data))
+  const found: string[] = []
+  for (const name of ['work', 'sources']) found.push(...entries(join(scene.data, name)).map((entry) => `folder ${name}/${entry}`))
+  for (const entry of entries(join(scene.data, 'bundles'))) if (!kept.has(entry)) found.push(`folder bundles/${entry}`)
+  for (const one of processesIn(scene.data))
+    if (![...current].some((id) => one.cwd.includes(id))) found.push(`process ${one.pid} ${one.command} in ${one.cwd}`)
+  if (scene.engine) {
+    for (const one of await scene.engine.containers())
+      if (one.role !== 'app' || !current.has(one.deployment_id)) found.push(`${one.role} container ${one.id} of ${one.deployment_id}`)
+    for (const one of await scene.engine.images())
+      if (one.role === 'app' && !kept.has(one.deployment_id)) found.push(`image ${one.id} of ${one.deployment_id}`)
+  }
+  return found
+}
+
+const entries = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : [])
+
+function withArtifact(data: string): string[] {
+  const db = new Sqlite(join(data, 'homeport.db'), { readonly: true })
+  try {
+    return db
+      .prepare<[], { id: string }>('SELECT id FROM deployments WHERE artifact IS NOT NULL')
+      .all()
+      .map((row) => row.id)
+  } finally {
+    db.close()
+  }
+}
+
+function ask(host: string, port: number): Promise<number> {
+  return new Promise((resolve) => {
+    const question = request({ host, port, agent: false, timeout: 2_000 }, (answer) => {
+      answer.resume()
+      resolve(answer.statusCode ?? 0)
+    })
+    question.on('timeout', () => question.destroy())
+    question.on('error', () => resolve(0))
+    question.end()
+  })
+}
+
+const server = `
+const http = require('node:http')
+const server = http.createServer((request, response) => response.end(process.env.HOMEPORT_DEPLOYMENT_ID))
+server.listen(process.env.PORT, '0.0.0.0')
+process.on('SIGTERM', () => server.close(() => process.exit(0)))
+`
+/** A build of half a second. When nobody reads it any more it does not end by itself, as real ones do not. */
+const slowly = `node -e "let n = 0; process.stdout.on('error', () => setInterval(() => {}, 1000)); setInterval(() => { console.log('line', n); if (++n === 8) process.exit() }, 60)"`
+
+/** Files of the four projects. On Docker one has a Dockerfile of its own, which another builder builds. */
+function sources(runtime: KillOptions['runtime']): Record<string, Record<string, string>> {
+  const manifest = (scripts: Record<string, string>) =>
+    JSON.stringify({ name: 'app', private: true, scripts: { start: 'node server.js', ...scripts } })
+  const plain = { 'package.json': manifest({}), 'server.js': server }
+  return {
+    steady: plain,
+    busy: { ...plain, 'package.json': manifest({ build: slowly }) },
+    page: { 'index.html': '<!doctype html><title>page</title>' },
+    own:
+      runtime === 'docker'
+        ? {
+            'server.js': server,
+            Dockerfile: `FROM node:24-bookworm-slim\nCOPY . .\nRUN ${slowly}\nENV PORT=8080\nEXPOSE 8080\nCMD ["node", "server.js"]\n`,
+          }
+        : plain,
+  }
+}
+
+async function openScene(options: KillOptions): Promise<Scene> {
+  const data = mkdtempSync(join(tmpdir(), 'homeport-kill-'))
+  const repositories = Object.fromEntries(Object.entries(sources(options.runtime)).map(([slug, files]) => [slug, makeRepository(files)]))
+  // The tests run from source; a user's bundle starts with a compile cache too.
+  const env = { NODE_COMPILE_CACHE: join(tmpdir(), 'homeport-compile-cache') }
+  const start = () => serve({ data, env, args: ['--port', '0', '--edge-port', '0', '--runtime', options.runtime] })
+  const instance = await start()
+  const scene: Scene = {
+    options,
+    data,
+    instance,
+    client: createClient(instance.instance),
+    engine: undefined,
+    repositories,
+    acknowledged: new Map(),
+    unanswered: new Map(),
+    steady: undefined,
+    async restart() {
+      const begun = performance.now()
+      scene.instance = await start()
+      const took = performance.now() - begun
+      if (took > startPatience_ms && processorTime(scene.instance.pid) > startProcessor_ms)
+        throw new Error(`the start after a kill took ${Math.round(took)} ms`)
+      scene.client = createClient(scene.instance.instance)
+      return took
+    },
+    async close() {
+      for (const slug of Object.keys(repositories)) await scene.client.api('DELETE', `/v1/projects/${slug}`).catch(() => {})
+      await scene.instance.end()
+      await scene.engine?.removeAll()
+      for (const repository of Object.values(repositories)) repository.remove()
+      rmSync(data, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+  try {
+    await scene.client.api('PATCH', '/instance/settings', { rate_limit_authenticated: 1_000_000, keep_deployments: 3 })
+    if (options.runtime === 'docker') {
+      const { body } = await scene.client.api<{ user: { id: string } }>('GET', '/instance/session')
+      scene.engine = viewEngine(instanceIdOf(body.user.id))
+    }
+    for (const [slug, repository] of Object.entries(repositories)) {
+      await scene.client.createProject({ slug, repo_url: repository.url })
+      const { id } = await scene.client.deploy(slug)
+      const { status, error } = await scene.client.ended(slug, id)
+      if (status !== 'ready') throw new Error(`${slug} did not go live: ${JSON.stringify(error)}`)
+      if (slug !== 'steady') continue
+      const app = await scene.engine?.appOf(id)
+      if (app) scene.steady = { id, container: app.id, started_at: app.started_at }
+    }
+    return scene
+  } catch (error) {
+    await scene.close()
+    throw error
+  }
+}
+
+/** Milliseconds that a process has computed so far (Linux; 0 elsewhere). */
+function processorTime(pid: number): number {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    // Fields 14 and 15 of proc(5), in hundredths of a second.
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+    return (Number(fields[11]) + Number(fields[12])) * 10
+  } catch {
+    return 0
+  }
+}
+
+if (import.meta.main) {
+  const [runtime = 'process', rounds = '50', seed = String(Math.floor(Math.random() * 1e9))] = process.argv.slice(2)
+  if (runtime !== 'docker' && runtime !== 'process') throw new Error('usage: node test/platform/kill.ts docker|process [ROUNDS] [SEED]')
+  console.log(`seed ${seed}`)
+  console.log(await killRounds({ runtime, rounds: Number(rounds), seed: Number(seed), say: console.log }))
+}
