@@ -1,7 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { askEdge, homeport, newFolder, type RunningInstance, serve } from '../support/instance-process.ts'
+import { createClient } from '../../server/cli/client.ts'
+import { runCommandLine } from '../../server/cli/command-line.ts'
+import { serve as serveCommand } from '../../server/cli/serve.ts'
+import { askEdge, homeport, newFolder, type Ran, type RunningInstance, serve } from '../support/instance-process.ts'
 
 const folder = newFolder('commands')
 const site = join(folder.path, 'My Site')
@@ -24,26 +27,53 @@ afterAll(async () => {
   folder.remove()
 })
 
+/** Runs a command in this process, over real HTTP: the ways through a process of its own are tried once each, below. */
+async function run(...args: string[]): Promise<Ran> {
+  let out = ''
+  let err = ''
+  const code = await runCommandLine(
+    args,
+    {
+      terminal: { out: (line) => void (out += `${line}\n`), err: (line) => void (err += `${line}\n`), is_interactive: false, has_colour: false },
+      cwd: folder.path,
+      now: () => Date.now(),
+      connect: () => createClient({ url: instance.instance.api_url, token: instance.instance.token }),
+      openUrl: async () => false,
+      ask: async () => undefined,
+      signal: new AbortController().signal,
+    },
+    serveCommand,
+  )
+  return { code, out, err }
+}
+
 const json = (text: string): unknown => JSON.parse(text)
 
 describe('deploy', () => {
   test('a folder goes live, the project is made, the address printed', async () => {
-    const { code, out, err } = await instance.run('deploy', site)
+    const { code, out, err } = await run('deploy', site)
     expect(err).toBe('')
     expect(code).toBe(0)
     expect(out).toMatch(/Live at http:\/\/my-site\.localhost:\d+/)
     expect(await askEdge(instance.instance.edge_url, 'my-site')).toEqual({ status: 200, text: '<h1>first</h1>' })
   })
 
+  test('from a process of its own, found by the data folder', async () => {
+    const { code, out, err } = await instance.run('deploy', site)
+    expect(err).toBe('')
+    expect(code).toBe(0)
+    expect(out).toMatch(/Live at/)
+  })
+
   test('each line of the log is printed once', async () => {
-    const { out } = await instance.run('deploy', site)
+    const { out } = await run('deploy', site)
     const lines = out.split('\n').filter((line) => line.startsWith('  '))
     expect(new Set(lines).size).toBe(lines.length)
   })
 
   test('--project names it; --json prints project and deployment, and nothing else', async () => {
     writeFileSync(join(site, 'index.html'), '<h1>second</h1>')
-    const { code, out } = await instance.run('deploy', site, '--project', 'other', '--json')
+    const { code, out } = await run('deploy', site, '--project', 'other', '--json')
     expect(code).toBe(0)
     expect(json(out)).toMatchObject({
       project: { slug: 'other', status: 'live' },
@@ -53,13 +83,13 @@ describe('deploy', () => {
   })
 
   test('--no-follow comes back at once', async () => {
-    const { code, out } = await instance.run('deploy', site, '--project', 'other', '--no-follow', '--json')
+    const { code, out } = await run('deploy', site, '--project', 'other', '--no-follow', '--json')
     expect(code).toBe(0)
     expect(json(out)).toMatchObject({ deployment: { id: expect.stringMatching(/^dpl_/) } })
   })
 
   test('a build that fails ends with 1, its error and a hint', async () => {
-    const { code, out, err } = await instance.run('deploy', broken)
+    const { code, out, err } = await run('deploy', broken)
     expect(code).toBe(1)
     expect(out).toContain('the sky fell')
     expect(out).not.toContain('\u001b')
@@ -68,7 +98,7 @@ describe('deploy', () => {
   })
 
   test('a folder that is not there is a matter of usage', async () => {
-    const { code, err } = await instance.run('deploy', join(folder.path, 'nowhere'))
+    const { code, err } = await run('deploy', join(folder.path, 'nowhere'))
     expect(code).toBe(2)
     expect(err).toContain('nowhere')
   })
@@ -76,47 +106,47 @@ describe('deploy', () => {
 
 describe('projects', () => {
   test('are made, shown, listed, stopped and deleted', async () => {
-    expect(json((await instance.run('projects', 'create', 'Große Idee', '--json')).out)).toMatchObject({
+    expect(json((await run('projects', 'create', 'Große Idee', '--json')).out)).toMatchObject({
       project: { slug: 'grosse-idee', name: 'Große Idee', status: 'created' },
     })
-    expect((await instance.run('projects', 'show', 'grosse-idee')).out).toContain('Große Idee')
-    expect((await instance.run('projects')).out).toMatch(/grosse-idee\s+created/)
-    expect(json((await instance.run('projects', 'stop', 'grosse-idee', '--json')).out)).toEqual({ ok: true, status: 'inactive' })
-    expect((await instance.run('projects', 'delete', 'grosse-idee')).code).toBe(0)
-    expect((await instance.run('projects', 'show', 'grosse-idee')).code).toBe(1)
+    expect((await run('projects', 'show', 'grosse-idee')).out).toContain('Große Idee')
+    expect((await run('projects')).out).toMatch(/grosse-idee\s+created/)
+    expect(json((await run('projects', 'stop', 'grosse-idee', '--json')).out)).toEqual({ ok: true, status: 'inactive' })
+    expect((await run('projects', 'delete', 'grosse-idee')).code).toBe(0)
+    expect((await run('projects', 'show', 'grosse-idee')).code).toBe(1)
   })
 
   test('open prints the address where no browser is', async () => {
-    const { out } = await instance.run('projects', 'open', 'my-site')
+    const { out } = await run('projects', 'open', 'my-site')
     expect(out.trim()).toBe(`http://my-site.localhost:${new URL(instance.instance.edge_url).port}`)
   })
 })
 
 describe('deployments', () => {
   test('are listed, newest first, and brought back by id alone', async () => {
-    const { deployments } = json((await instance.run('deployments', 'my-site', '--json')).out) as {
+    const { deployments } = json((await run('deployments', 'my-site', '--json')).out) as {
       deployments: { id: string; created_at: string }[]
     }
     expect(deployments.length).toBeGreaterThan(1)
     expect(deployments[0]!.created_at >= deployments[1]!.created_at).toBe(true)
     const first = deployments.at(-1)!
-    const { code, out } = await instance.run('deployments', 'rollback', first.id, '--json')
+    const { code, out } = await run('deployments', 'rollback', first.id, '--json')
     expect(code).toBe(0)
     expect(json(out)).toMatchObject({ deployment: { trigger: 'rollback', parent_id: first.id, status: 'ready' } })
     expect((await askEdge(instance.instance.edge_url, 'my-site')).text).toBe('<h1>first</h1>')
   })
 
   test('cancel of one that has ended is refused with its code and request id', async () => {
-    const { deployments } = json((await instance.run('deployments', 'my-site', '--json')).out) as { deployments: { id: string }[] }
-    const { code, err } = await instance.run('deployments', 'cancel', 'my-site', deployments[0]!.id)
+    const { deployments } = json((await run('deployments', 'my-site', '--json')).out) as { deployments: { id: string }[] }
+    const { code, err } = await run('deployments', 'cancel', 'my-site', deployments[0]!.id)
     expect(code).toBe(1)
     expect(err).toContain('deployment_terminal')
     expect(err).toMatch(/request id: req_/)
   })
 
   test('the log of a build', async () => {
-    const { deployments } = json((await instance.run('deployments', 'broken', '--json')).out) as { deployments: { id: string }[] }
-    const { code, out } = await instance.run('logs', 'broken', '--build', deployments[0]!.id)
+    const { deployments } = json((await run('deployments', 'broken', '--json')).out) as { deployments: { id: string }[] }
+    const { code, out } = await run('logs', 'broken', '--build', deployments[0]!.id)
     expect(code).toBe(0)
     expect(out).toContain('the sky fell')
   })
@@ -124,7 +154,7 @@ describe('deployments', () => {
 
 describe('people and settings', () => {
   test('a person is added with a token that works', async () => {
-    const added = json((await instance.run('user', 'add', 'Ann@example.com', '--plan', 'basic', '--card', '--json')).out) as { token: string }
+    const added = json((await run('user', 'add', 'Ann@example.com', '--plan', 'basic', '--card', '--json')).out) as { token: string }
     expect(added).toMatchObject({
       user: { email: 'ann@example.com', email_verified: true },
       account: { plan: 'basic', has_payment_method: true },
@@ -132,36 +162,36 @@ describe('people and settings', () => {
     })
     const mine = await homeport(['projects', '--json', '--url', instance.instance.api_url], { env: { HOMEPORT_TOKEN: added.token } })
     expect(json(mine.out)).toEqual({ projects: [] })
-    expect((await instance.run('user', 'add', 'ann@example.com')).err).toContain('email_taken')
+    expect((await run('user', 'add', 'ann@example.com')).err).toContain('email_taken')
   })
 
   test('a member sees what the owner has, until that is taken back', async () => {
-    const { token } = json((await instance.run('user', 'add', 'bob@example.com', '--unverified', '--json')).out) as { token: string }
-    const { users } = json((await instance.run('user', 'list', '--json')).out) as { users: { email: string; is_instance_owner: boolean }[] }
+    const { token } = json((await run('user', 'add', 'bob@example.com', '--unverified', '--json')).out) as { token: string }
+    const { users } = json((await run('user', 'list', '--json')).out) as { users: { email: string; is_instance_owner: boolean }[] }
     const owner = users.find((one) => one.is_instance_owner)!.email
     const seen = async () =>
       (json((await homeport(['projects', '--json', '--url', instance.instance.api_url, '--token', token])).out) as { projects: unknown[] }).projects
         .length
     expect(await seen()).toBe(0)
-    expect((await instance.run('team', 'add', owner, 'bob@example.com')).code).toBe(0)
+    expect((await run('team', 'add', owner, 'bob@example.com')).code).toBe(0)
     expect(await seen()).toBeGreaterThan(0)
-    expect((await instance.run('team', 'remove', owner, 'bob@example.com')).code).toBe(0)
+    expect((await run('team', 'remove', owner, 'bob@example.com')).code).toBe(0)
     expect(await seen()).toBe(0)
-    expect((await instance.run('user', 'remove', 'bob@example.com')).code).toBe(0)
+    expect((await run('user', 'remove', 'bob@example.com')).code).toBe(0)
   })
 
   test('settings are read and changed', async () => {
-    expect((await instance.run('settings', 'set', 'keep_deployments', '5')).code).toBe(0)
-    expect((await instance.run('settings', 'get', 'keep_deployments')).out.trim()).toBe('5')
-    expect(json((await instance.run('settings', 'get', '--json')).out)).toMatchObject({ settings: { keep_deployments: 5, build_concurrency: null } })
-    const { code, err } = await instance.run('settings', 'set', 'keep_deployments', 'many')
+    expect((await run('settings', 'set', 'keep_deployments', '5')).code).toBe(0)
+    expect((await run('settings', 'get', 'keep_deployments')).out.trim()).toBe('5')
+    expect(json((await run('settings', 'get', '--json')).out)).toMatchObject({ settings: { keep_deployments: 5, build_concurrency: null } })
+    const { code, err } = await run('settings', 'set', 'keep_deployments', 'many')
     expect(code).toBe(1)
     expect(err).toContain('invalid_input')
-    expect((await instance.run('settings', 'set', 'colour', 'red')).code).toBe(2)
+    expect((await run('settings', 'set', 'colour', 'red')).code).toBe(2)
   })
 
   test('the doctor looks at everything', async () => {
-    const { code, out } = await instance.run('doctor', '--json')
+    const { code, out } = await run('doctor', '--json')
     expect([0, 1]).toContain(code)
     expect((json(out) as { checks: { name: string }[] }).checks.map((check) => check.name)).toContain('database')
   })
@@ -178,7 +208,7 @@ describe('refusals', () => {
   test.each([[['bogus']], [['projects', 'bogus']], [['projects', 'show']], [['deploy', '.', '.']], [['team', 'add', 'a@example.com']], [['logs']]])(
     '%j is a matter of usage',
     async (args) => {
-      expect((await instance.run(...args)).code).toBe(2)
+      expect((await run(...args)).code).toBe(2)
     },
   )
 
@@ -221,7 +251,7 @@ describe('refusals', () => {
 test.each(['serve', 'deploy', 'projects', 'deployments', 'logs', 'open', 'doctor', 'user', 'team', 'settings'])(
   '%s --help tells how it is used',
   async (command) => {
-    const { code, out } = await homeport([command, '--help'])
+    const { code, out } = await run(command, '--help')
     expect(code).toBe(0)
     expect(out).toContain(`homeport ${command}`)
     expect(out).toContain('--json')
