@@ -40,7 +40,8 @@ export function removeProject(cache: QueryClient, slug: string): void {
     (data) => data && { ...data, pages: data.pages.map((page) => ({ ...page, projects: page.projects.filter((project) => project.slug !== slug) })) },
   )
   // What is on screen asks again and learns that it is gone; the rest is forgotten.
-  for (const key of [keys.latest(slug), keys.serving(slug), ['deployments', slug], ['deployment', slug]]) cache.removeQueries({ queryKey: key, type: 'inactive' })
+  for (const key of [keys.latest(slug), keys.serving(slug), ['deployments', slug], ['deployment', slug]])
+    cache.removeQueries({ queryKey: key, type: 'inactive' })
   void cache.invalidateQueries({ queryKey: keys.project(slug) })
 }
 
@@ -85,7 +86,8 @@ function placed(data: DeploymentPages, deployment: Deployment, filter: Deploymen
 
 /** One deployment serves a target at a time: when this one does, the one before no longer does. */
 function unlessReplaced(other: Deployment, current: Deployment): Deployment {
-  const replaced = current.is_current && other.is_current && other.target === current.target && (current.target === 'production' || other.branch === current.branch)
+  const replaced =
+    current.is_current && other.is_current && other.target === current.target && (current.target === 'production' || other.branch === current.branch)
   return replaced ? { ...other, is_current: false } : other
 }
 

@@ -20,7 +20,8 @@ export type CallInput<Id extends RouteId> = { query?: Query<Id>; signal?: AbortS
 
 export type StreamId = { [Id in RouteId]: Operation<Id> extends { success: { events: unknown } } ? Id : never }[RouteId]
 
-type EventSchemas<Id extends StreamId> = Operation<Id> extends { success: { events: infer Schemas extends Record<string, z.ZodType> } } ? Schemas : never
+type EventSchemas<Id extends StreamId> =
+  Operation<Id> extends { success: { events: infer Schemas extends Record<string, z.ZodType> } } ? Schemas : never
 
 /** One event of a stream, told apart by its name. */
 export type EventOf<Id extends StreamId> = {

@@ -2,7 +2,10 @@ import { createEventParser } from './event-parser.ts'
 import { type ApiProblem, problemOf, unreachable } from './problem.ts'
 
 /** Where a stream stands. `refused`: the platform does not give it (gone, not allowed, not offered), and asking again is no use. */
-export type StreamState = { name: 'connecting' | 'open' | 'ended' } | { name: 'waiting'; problem: ApiProblem } | { name: 'refused'; problem: ApiProblem }
+export type StreamState =
+  | { name: 'connecting' | 'open' | 'ended' }
+  | { name: 'waiting'; problem: ApiProblem }
+  | { name: 'refused'; problem: ApiProblem }
 
 export interface FollowHandlers<Event> {
   /** All events of one piece of the network at once, so that a burst is one change of the page. */
@@ -38,7 +41,11 @@ export async function follow<Event>(
     signal.addEventListener('abort', stop)
     let problem = unreachable(undefined)
     try {
-      const headers: Record<string, string> = { ...request.headers, accept: 'text/event-stream', ...(lastId === null ? {} : { 'last-event-id': lastId }) }
+      const headers: Record<string, string> = {
+        ...request.headers,
+        accept: 'text/event-stream',
+        ...(lastId === null ? {} : { 'last-event-id': lastId }),
+      }
       const response: Response = await fetch(url, { ...request, headers, signal: attempt.signal, cache: 'no-store' })
       if (!response.ok || !response.body) {
         problem = await problemOf(response)
@@ -68,7 +75,10 @@ export async function follow<Event>(
   }
 }
 
-async function* readEvents<Event>(body: ReadableStream<Uint8Array>, attempt: AbortController): AsyncGenerator<{ name: string; id: string | null; event: Event }[]> {
+async function* readEvents<Event>(
+  body: ReadableStream<Uint8Array>,
+  attempt: AbortController,
+): AsyncGenerator<{ name: string; id: string | null; event: Event }[]> {
   const parse = createEventParser()
   const decoder = new TextDecoder()
   const reader = body.getReader()
@@ -80,7 +90,8 @@ async function* readEvents<Event>(body: ReadableStream<Uint8Array>, attempt: Abo
       const { done, value } = await reader.read()
       if (done) return
       const events = parse(decoder.decode(value, { stream: true }))
-      if (events.length > 0) yield events.map(({ event: name, id, data }) => ({ name, id, event: { event: name, id, data: JSON.parse(data) } as Event }))
+      if (events.length > 0)
+        yield events.map(({ event: name, id, data }) => ({ name, id, event: { event: name, id, data: JSON.parse(data) } as Event }))
     }
   } finally {
     clearTimeout(silence)

@@ -44,13 +44,26 @@ export async function problemOf(response: Response): Promise<ApiProblem> {
 
 export function problemFrom(error: unknown): ApiProblem {
   if (error instanceof ApiProblem) return error
-  return new ApiProblem('bad_answer', 'The dashboard stumbled over something unexpected. Reload the page; if it stays, look at the log of the platform.', { cause: error })
+  return new ApiProblem(
+    'bad_answer',
+    'The dashboard stumbled over something unexpected. Reload the page; if it stays, look at the log of the platform.',
+    { cause: error },
+  )
 }
 
 export function unreachable(cause: unknown): ApiProblem {
-  return new ApiProblem('unreachable', 'The platform does not answer. It may be starting, or it was stopped; start it with “homeport serve”.', { cause })
+  return new ApiProblem('unreachable', 'The platform does not answer. It may be starting, or it was stopped; start it with “homeport serve”.', {
+    cause,
+  })
 }
 
 function isEnvelope(body: unknown): body is ErrorEnvelope {
-  return typeof body === 'object' && body !== null && 'error' in body && typeof body.error === 'string' && 'message' in body && typeof body.message === 'string'
+  return (
+    typeof body === 'object' &&
+    body !== null &&
+    'error' in body &&
+    typeof body.error === 'string' &&
+    'message' in body &&
+    typeof body.message === 'string'
+  )
 }

@@ -25,7 +25,8 @@ export function useProjects() {
   const client = useClient()
   return useInfiniteQuery({
     queryKey: keys.projects,
-    queryFn: ({ pageParam, signal }) => client.call('listProjects', { query: { limit: pageSize, ...(pageParam ? { cursor: pageParam } : {}) }, signal }),
+    queryFn: ({ pageParam, signal }) =>
+      client.call('listProjects', { query: { limit: pageSize, ...(pageParam ? { cursor: pageParam } : {}) }, signal }),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next_cursor,
   })
@@ -33,7 +34,10 @@ export function useProjects() {
 
 export function useProject(slug: string) {
   const client = useClient()
-  return useQuery({ queryKey: keys.project(slug), queryFn: async ({ signal }) => (await client.call('getProject', { params: { slug }, signal })).project })
+  return useQuery({
+    queryKey: keys.project(slug),
+    queryFn: async ({ signal }) => (await client.call('getProject', { params: { slug }, signal })).project,
+  })
 }
 
 export function useDeployments(slug: string, filter: DeploymentFilter) {

@@ -62,8 +62,10 @@ function createCache(): QueryClient {
         staleTime: Infinity,
         gcTime: 30 * 60_000,
         refetchOnWindowFocus: false,
-        retry: (failures, error) => failures < 2 && error instanceof ApiProblem && (error.status === 0 || error.status === 429 || error.status >= 500),
-        retryDelay: (failures, error) => (error instanceof ApiProblem && error.retry_after_s !== null ? error.retry_after_s * 1000 : 400 * 2 ** failures),
+        retry: (failures, error) =>
+          failures < 2 && error instanceof ApiProblem && (error.status === 0 || error.status === 429 || error.status >= 500),
+        retryDelay: (failures, error) =>
+          error instanceof ApiProblem && error.retry_after_s !== null ? error.retry_after_s * 1000 : 400 * 2 ** failures,
       },
       // A change that meets a dead line says so at once instead of waiting for better days.
       mutations: { networkMode: 'always' },

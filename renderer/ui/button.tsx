@@ -43,7 +43,17 @@ export function IconButton({ icon: Icon, label, pressed, className, ...rest }: I
 }
 
 /** A link that looks like a button, to somewhere outside of the dashboard. */
-export function ButtonLink({ href, icon: Icon, kind = 'plain', children }: { href: string; icon?: LucideIcon; kind?: 'primary' | 'plain'; children: ReactNode }) {
+export function ButtonLink({
+  href,
+  icon: Icon,
+  kind = 'plain',
+  children,
+}: {
+  href: string
+  icon?: LucideIcon
+  kind?: 'primary' | 'plain'
+  children: ReactNode
+}) {
   return (
     <a className={`button button-${kind}`} href={href} target="_blank" rel="noreferrer noopener">
       {Icon && <Icon size={15} aria-hidden />}

@@ -17,7 +17,7 @@ const test = base.extend<object, { scene: Scene }>({
   ],
 })
 
-const screens: { name: string; path: (scene: Scene) => string; act?: (page: Page) => Promise<unknown> }[] = [
+const screens: { name: string; path: (scene: Scene) => string; dialog?: (page: Page) => Promise<unknown> }[] = [
   { name: 'projects', path: () => '' },
   { name: 'overview', path: () => 'projects/harbour-shop' },
   { name: 'overview of a project that failed', path: () => 'projects/customs' },
@@ -28,32 +28,48 @@ const screens: { name: string; path: (scene: Scene) => string; act?: (page: Page
   { name: 'logs', path: () => 'projects/harbour-shop/logs' },
   { name: 'settings', path: () => 'projects/harbour-shop/settings' },
   { name: 'instance', path: () => 'instance' },
-  { name: 'new project', path: () => '', act: (page) => page.getByRole('button', { name: 'New project' }).last().click() },
-  { name: 'palette', path: () => 'projects/harbour-shop', act: (page) => page.keyboard.press('ControlOrMeta+k') },
+  { name: 'new project', path: () => '', dialog: (page) => page.getByRole('button', { name: 'New project' }).last().click() },
+  { name: 'palette', path: () => 'projects/harbour-shop', dialog: (page) => page.keyboard.press('ControlOrMeta+k') },
 ]
 
-for (const colorScheme of ['light', 'dark'] as const) {
-  for (const width of [1280, 390]) {
-    test(`every screen is for everybody: ${colorScheme}, ${width} wide`, async ({ page, scene }) => {
-      test.setTimeout(180_000)
-      await page.emulateMedia({ colorScheme })
-      await page.setViewportSize({ width, height: 844 })
-      await page.goto(await scene.home.platform.signInUrl())
-      for (const { name, path, act } of screens) {
-        await test.step(name, async () => {
-          await page.goto(`${scene.home.platform.dashboard_url}${path(scene)}`)
-          await expect(page.locator('h1').first()).toBeVisible()
-          await expect(page.locator('.skeleton, .skeleton-row')).toHaveCount(0)
-          await act?.(page)
-          await page.waitForFunction(() =>
-            document.getAnimations().every((animation) => animation.playState !== 'running' || animation.effect?.getTiming().iterations === Infinity),
+const looks = [
+  { colorScheme: 'light', width: 1280 },
+  { colorScheme: 'dark', width: 1280 },
+  { colorScheme: 'light', width: 390 },
+] as const
+
+for (const { colorScheme, width } of looks) {
+  test(`every screen is for everybody: ${colorScheme}, ${width} wide`, async ({ page, scene }) => {
+    test.setTimeout(240_000)
+    await page.emulateMedia({ colorScheme })
+    await page.setViewportSize({ width, height: 844 })
+    await page.goto(await scene.home.platform.signInUrl())
+    for (const { name, path, dialog } of screens) {
+      await test.step(name, async () => {
+        await page.goto(`${scene.home.platform.dashboard_url}${path(scene)}`)
+        await expect(page.locator('h1').first()).toBeVisible()
+        await expect(page.locator('.skeleton, .skeleton-row')).toHaveCount(0)
+        if (dialog) {
+          await dialog(page)
+          await expect(page.getByRole('dialog')).toBeVisible()
+        }
+        await page.waitForFunction(() =>
+          document.getAnimations().every((animation) => animation.playState !== 'running' || animation.effect?.getTiming().iterations === Infinity),
+        )
+        const { violations } = await new AxeBuilder({ page })
+          .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
+          .analyze()
+        const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+        expect
+          .soft(
+            serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ target, failureSummary }) => `${target.join(' ')} ${failureSummary}`).join('; ')}`),
+            name,
           )
-          const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']).analyze()
-          const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
-          expect.soft(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ target, failureSummary }) => `${target.join(' ')} ${failureSummary}`).join('; ')}`), name).toEqual([])
-          expect.soft(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), `${name} fits its window`).toBe(0)
-        })
-      }
-    })
-  }
+          .toEqual([])
+        expect
+          .soft(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), `${name} fits its window`)
+          .toBe(0)
+      })
+    }
+  })
 }

@@ -8,7 +8,10 @@ test('a broken build is shown with its line and its hint, mended, and deployed a
   const first = await home.deploy('mended')
   await home.ended('mended', first.id)
 
-  made.commit({ 'build.js': `console.log('on the way')\nconsole.error('src/cart.ts:41 Error: cannot find ./prices.ts')\nprocess.exit(1)` }, 'Break it')
+  made.commit(
+    { 'build.js': `console.log('on the way')\nconsole.error('src/cart.ts:41 Error: cannot find ./prices.ts')\nprocess.exit(1)` },
+    'Break it',
+  )
   await desk.goto(`${home.platform.dashboard_url}projects/mended`)
   await desk.getByRole('button', { name: 'Deploy', exact: true }).click()
   const failure = desk.locator('.failure')
@@ -51,7 +54,11 @@ test('stop takes it off, a deployment brings it back', async ({ desk, home, repo
 })
 
 test('a running build is watched, canceled, and built again', async ({ desk, home, repository }) => {
-  await home.createProject({ slug: 'long', name: 'Long', repo_url: repository(app('long', `console.log('rowing'); setInterval(() => console.log('stroke'), 100)`)).url })
+  await home.createProject({
+    slug: 'long',
+    name: 'Long',
+    repo_url: repository(app('long', `console.log('rowing'); setInterval(() => console.log('stroke'), 100)`)).url,
+  })
   await desk.goto(`${home.platform.dashboard_url}projects/long`)
   await desk.getByRole('button', { name: 'Deploy', exact: true }).click()
   await expect(desk.locator('.log-text', { hasText: 'stroke' }).first()).toBeVisible({ timeout: 60_000 })

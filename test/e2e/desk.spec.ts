@@ -25,7 +25,9 @@ test('no token is anywhere in the page, and its policy holds', async ({ desk, ho
   await desk.keyboard.press('ControlOrMeta+k')
   await expect(desk.getByRole('dialog')).toBeVisible()
   expect(complaints).toEqual([])
-  const kept = await desk.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }) + document.cookie + document.documentElement.outerHTML)
+  const kept = await desk.evaluate(
+    () => JSON.stringify({ ...localStorage, ...sessionStorage }) + document.cookie + document.documentElement.outerHTML,
+  )
   expect(kept).not.toContain(home.platform.instance.token)
   expect(kept).not.toContain('svc_')
 })
@@ -71,8 +73,13 @@ test('everything is reached by the tab key, and shows that it is', async ({ desk
     await desk.keyboard.press('Tab')
     const { name, seen } = await desk.evaluate(() => {
       const element = document.activeElement
-      const style = element && [element, ...['::after'].map((part) => part)].map((one) => (typeof one === 'string' ? getComputedStyle(element, one) : getComputedStyle(one)))
-      return { name: element?.getAttribute('aria-label') ?? element?.textContent ?? '', seen: style?.some(({ outlineStyle }) => outlineStyle !== 'none') ?? false }
+      const style =
+        element &&
+        [element, ...['::after'].map((part) => part)].map((one) => (typeof one === 'string' ? getComputedStyle(element, one) : getComputedStyle(one)))
+      return {
+        name: element?.getAttribute('aria-label') ?? element?.textContent ?? '',
+        seen: style?.some(({ outlineStyle }) => outlineStyle !== 'none') ?? false,
+      }
     })
     if (name !== '' && name.length < 80) {
       reached.add(name.trim())

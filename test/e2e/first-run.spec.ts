@@ -38,7 +38,10 @@ test('a slug that is taken is said at its field', async ({ desk, repository }) =
   await desk.getByRole('button', { name: 'New project' }).last().click()
   const dialog = desk.getByRole('dialog', { name: 'New project' })
   await dialog.getByRole('radio', { name: 'Git address' }).click()
-  await dialog.getByLabel('Git address', { exact: true }).last().fill(repository(app('again')).url)
+  await dialog
+    .getByLabel('Git address', { exact: true })
+    .last()
+    .fill(repository(app('again')).url)
   await dialog.getByLabel('Name').fill('My Grand Café')
   await dialog.getByRole('button', { name: 'Deploy' }).click()
   await expect(dialog.getByLabel('Slug')).toHaveAttribute('aria-invalid', 'true')

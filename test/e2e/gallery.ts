@@ -52,10 +52,16 @@ const shots = (scene: Scene): Shot[] => [
 mkdirSync(folder, { recursive: true })
 const scene = await setScene()
 const empty = await startTestPlatform({ runtime: 'process' })
-const browser = await chromium.launch({ ...(chromiumPath ? { executablePath: chromiumPath } : {}), args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] })
+const browser = await chromium.launch({
+  ...(chromiumPath ? { executablePath: chromiumPath } : {}),
+  args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+})
 try {
   for (const colorScheme of ['light', 'dark'] as const) {
-    for (const viewport of [{ width: 1280, height: 820 }, { width: 390, height: 844 }]) {
+    for (const viewport of [
+      { width: 1280, height: 820 },
+      { width: 390, height: 844 },
+    ]) {
       const context = await browser.newContext({ colorScheme, viewport, deviceScaleFactor: viewport.width < 500 ? 2 : 1, locale: 'en-GB' })
       const page = await context.newPage()
       page.on('console', (message) => message.type() === 'error' && console.log(`  console: ${message.text()}`))
@@ -67,9 +73,14 @@ try {
         await page.locator('.skeleton, .skeleton-row').first().waitFor({ state: 'detached' })
         await act?.(page)
         // The last entrance has ended when nothing moves but what turns for ever.
-        await page.waitForFunction(() => document.getAnimations().every((animation) => animation.playState !== 'running' || animation.effect?.getTiming().iterations === Infinity))
+        await page.waitForFunction(() =>
+          document.getAnimations().every((animation) => animation.playState !== 'running' || animation.effect?.getTiming().iterations === Infinity),
+        )
         await page.waitForTimeout(350)
-        await page.screenshot({ path: join(folder, `${name}-${colorScheme}-${viewport.width}.png`), fullPage: !act && !path.includes('deployments/') })
+        await page.screenshot({
+          path: join(folder, `${name}-${colorScheme}-${viewport.width}.png`),
+          fullPage: !act && !path.includes('deployments/'),
+        })
         const wider = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
         console.log(`${name} ${colorScheme} ${viewport.width}${wider > 0 ? `  WIDER THAN THE WINDOW by ${wider}` : ''}`)
       }

@@ -17,7 +17,11 @@ test('the log of an app follows, stays when one scrolls up, and never stops by a
   await expect(lines(desk).filter({ hasText: /line 2999$/ })).toBeInViewport()
   await desk.setViewportSize({ width: 900, height: 700 })
   await home.edge('chatty.localhost', '/many/500')
-  await expect(lines(desk).filter({ hasText: /line 499$/ }).last()).toBeInViewport()
+  await expect(
+    lines(desk)
+      .filter({ hasText: /line 499$/ })
+      .last(),
+  ).toBeInViewport()
   await desk.setViewportSize({ width: 1280, height: 820 })
   await home.edge('chatty.localhost', '/still-here')
   await expect(lines(desk).filter({ hasText: 'to /still-here' })).toBeInViewport()
@@ -29,12 +33,20 @@ test('the log of an app follows, stays when one scrolls up, and never stops by a
   await expect(desk.getByRole('button', { name: 'Follow the newest lines' })).toBeVisible()
   await home.edge('chatty.localhost', '/many/41')
   await desk.getByRole('button', { name: '42 new lines' }).click()
-  await expect(lines(desk).filter({ hasText: /line 40$/ }).last()).toBeInViewport()
+  await expect(
+    lines(desk)
+      .filter({ hasText: /line 40$/ })
+      .last(),
+  ).toBeInViewport()
 })
 
 test('search, filter, copy and download', async ({ desk, home, repository }) => {
   await desk.context().grantPermissions(['clipboard-read', 'clipboard-write'])
-  await home.createProject({ slug: 'sought', name: 'Sought', repo_url: repository(app('sought', "console.log('a\\rb\\rprogress 100 %'); console.error('a warning')")).url })
+  await home.createProject({
+    slug: 'sought',
+    name: 'Sought',
+    repo_url: repository(app('sought', "console.log('a\\rb\\rprogress 100 %'); console.error('a warning')")).url,
+  })
   const { id } = await home.ended('sought', (await home.deploy('sought')).id)
   await desk.goto(`${home.platform.dashboard_url}projects/sought/deployments/${id}`)
   await expect(lines(desk).filter({ hasText: 'progress 100 %' }).locator('.log-text')).toHaveText('progress 100 %')
@@ -69,7 +81,8 @@ test('what an app prints is text, whatever it looks like', async ({ desk, home, 
 
 test('100 000 lines scroll at the pace of the screen', async ({ desk, home, repository }) => {
   test.setTimeout(180_000)
-  const flood = "for (let line = 0; line < 100000; line++) console.log('\\x1b[32mcompiled\\x1b[0m module ' + line + ' of the fleet, with its sails and its anchors')"
+  const flood =
+    "for (let line = 0; line < 100000; line++) console.log('\\x1b[32mcompiled\\x1b[0m module ' + line + ' of the fleet, with its sails and its anchors')"
   await home.createProject({ slug: 'flood', name: 'Flood', repo_url: repository(app('flood', flood)).url })
   const { id } = await home.ended('flood', (await home.deploy('flood')).id)
   await desk.goto(`${home.platform.dashboard_url}projects/flood/deployments/${id}`)
@@ -88,7 +101,9 @@ test('100 000 lines scroll at the pace of the screen', async ({ desk, home, repo
     return frames.toSorted((a, b) => a - b)
   })
   const median = worst[Math.floor(worst.length / 2)] ?? Infinity
-  test.info().annotations.push({ type: 'frame', description: `median ${median.toFixed(1)} ms, p95 ${worst[Math.floor(worst.length * 0.95)]?.toFixed(1)} ms` })
+  test
+    .info()
+    .annotations.push({ type: 'frame', description: `median ${median.toFixed(1)} ms, p95 ${worst[Math.floor(worst.length * 0.95)]?.toFixed(1)} ms` })
   console.log(`      100 000 lines: frame median ${median.toFixed(1)} ms, p95 ${worst[Math.floor(worst.length * 0.95)]?.toFixed(1)} ms`)
   // 60 frames a second are 16.7 ms; a busy machine may miss some, the median may not.
   expect(median).toBeLessThan(20)

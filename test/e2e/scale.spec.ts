@@ -6,7 +6,11 @@ test('ten thousand projects: the list is quick, and any of them is found', async
   test.setTimeout(240_000)
   await home.api('PATCH', '/instance/settings', { rate_limit_authenticated: 1_000_000 })
   for (let first = 0; first < 10_000; first += 50) {
-    await Promise.all(Array.from({ length: 50 }, (_, index) => home.createProject({ slug: `berth-${String(first + index).padStart(5, '0')}`, name: `Berth ${first + index}` })))
+    await Promise.all(
+      Array.from({ length: 50 }, (_, index) =>
+        home.createProject({ slug: `berth-${String(first + index).padStart(5, '0')}`, name: `Berth ${first + index}` }),
+      ),
+    )
   }
   const began = Date.now()
   await desk.goto(home.platform.dashboard_url)

@@ -20,7 +20,11 @@ export interface Scene {
 /** An app that talks while it runs, in colour, and whose build has something to say. */
 export function talkativeApp(version: string, build = "console.log('built')"): Record<string, string> {
   return {
-    'package.json': JSON.stringify({ name: 'shop', private: true, scripts: { build: 'node build.js', start: 'node server.js' }, engines: { node: '>=20' } }, null, 2),
+    'package.json': JSON.stringify(
+      { name: 'shop', private: true, scripts: { build: 'node build.js', start: 'node server.js' }, engines: { node: '>=20' } },
+      null,
+      2,
+    ),
     'package-lock.json': JSON.stringify({ name: 'shop', lockfileVersion: 3, requires: true, packages: { '': { name: 'shop' } } }, null, 2),
     'build.js': build,
     'server.js': `
@@ -67,11 +71,29 @@ export async function setScene(): Promise<Scene> {
   }
   const signed = (made: Repository, author: string, files: Record<string, string | null>, message: string) => {
     made.commit(files, message)
-    execFileSync('git', ['-c', 'user.name=Homeport', '-c', 'user.email=a@example.com', 'commit', '--quiet', '--amend', '--no-edit', `--author=${author} <a@example.com>`], { cwd: made.folder })
+    execFileSync(
+      'git',
+      [
+        '-c',
+        'user.name=Homeport',
+        '-c',
+        'user.email=a@example.com',
+        'commit',
+        '--quiet',
+        '--amend',
+        '--no-edit',
+        `--author=${author} <a@example.com>`,
+      ],
+      { cwd: made.folder },
+    )
   }
   const deploy = async (slug: string) => home.ended(slug, (await home.deploy(slug)).id)
 
-  for (const [name, slug] of [['Lighthouse', 'lighthouse'], ['Tide tables', 'tide-tables'], ['Pilot book', 'pilot-book']] as const) {
+  for (const [name, slug] of [
+    ['Lighthouse', 'lighthouse'],
+    ['Tide tables', 'tide-tables'],
+    ['Pilot book', 'pilot-book'],
+  ] as const) {
     const made = repository({ 'index.html': `<!doctype html><title>${name}</title><h1>${name}</h1>` })
     signed(made, 'Ida Brekke', { 'about.html': `<h1>About ${name}</h1>` }, `Say what the ${name.toLowerCase()} is for`)
     await home.createProject({ name, slug, repo_url: made.url })
@@ -107,7 +129,9 @@ const timer = setInterval(() => require('node:fs').existsSync(${JSON.stringify(g
   signed(ferry, 'Solveig Aas', { 'README.md': '# Night ferry' }, 'Sail at eleven on Fridays')
   await home.createProject({ name: 'Night ferry', slug: 'night-ferry', repo_url: ferry.url })
   const running_id = (await home.deploy('night-ferry')).id
-  await until(async () => (await home.deployment('night-ferry', running_id)).build_log.includes('waiting for the tide') || undefined, { what: 'the build of the ferry' })
+  await until(async () => (await home.deployment('night-ferry', running_id)).build_log.includes('waiting for the tide') || undefined, {
+    what: 'the build of the ferry',
+  })
 
   return {
     home,

@@ -91,7 +91,9 @@ function Report({ slug, deployment }: { slug: string; deployment: DeploymentDeta
                   ? 'Complete'
                   : 'Live'
           }
-          groups={deployment.steps.filter(({ status }) => status !== 'pending' && status !== 'skipped').map(({ name }) => ({ value: name, text: stepWord(name) }))}
+          groups={deployment.steps
+            .filter(({ status }) => status !== 'pending' && status !== 'skipped')
+            .map(({ name }) => ({ value: name, text: stepWord(name) }))}
         />
       </div>
     </>

@@ -47,7 +47,12 @@ export function Frame({ children }: { children: ReactNode }) {
         Skip to content
       </a>
       <header className="topbar">
-        <IconButton icon={railOpen ? X : MenuIcon} label={railOpen ? 'Close menu' : 'Menu'} aria-expanded={railOpen} onClick={() => setRailOpen(!railOpen)} />
+        <IconButton
+          icon={railOpen ? X : MenuIcon}
+          label={railOpen ? 'Close menu' : 'Menu'}
+          aria-expanded={railOpen}
+          onClick={() => setRailOpen(!railOpen)}
+        />
         <Link href="/" className="topbar-home" aria-label="Homeport, projects">
           <Logo size={24} /> Homeport
         </Link>

@@ -10,7 +10,9 @@ export function InstanceSwitch() {
   const { connections, current, switchTo } = useConnection()
   const instance = useInstance().data?.instance
   const [, go] = useLocation()
-  const runtime = instance ? `${instance.runtime.name === 'docker' ? 'Docker' : 'Processes'}${instance.runtime.version ? ` ${instance.runtime.version}` : ''}` : ''
+  const runtime = instance
+    ? `${instance.runtime.name === 'docker' ? 'Docker' : 'Processes'}${instance.runtime.version ? ` ${instance.runtime.version}` : ''}`
+    : ''
   return (
     <Menu
       align="start"

@@ -96,7 +96,7 @@ function RailFoot() {
       <Menu
         align="start"
         trigger={
-          <button type="button" className="rail-user" aria-label="You">
+          <button type="button" className="rail-user">
             <UserRound size={16} aria-hidden />
             <span className="clip">{instance?.user.email ?? 'You'}</span>
           </button>

@@ -43,7 +43,8 @@ export default function InstancePage() {
           <h2 id="runtime">Runtime</h2>
           <EngineReport />
           <p className="faint">
-            Secrets are encrypted with a master key that lies {instance.encryption === 'keychain' ? 'in the keychain of this machine' : 'in a file of the data folder'}.
+            Secrets are encrypted with a master key that lies{' '}
+            {instance.encryption === 'keychain' ? 'in the keychain of this machine' : 'in a file of the data folder'}.
           </p>
         </section>
         <section className="card" aria-labelledby="addresses">
@@ -79,8 +80,10 @@ function Address({ name, url }: { name: string; url: string }) {
   return (
     <div>
       <dt>{name}</dt>
-      <dd className="mono clip">{url}</dd>
-      <CopyButton text={url} label={`Copy the address: ${name}`} />
+      <dd>
+        <span className="mono clip">{url}</span>
+        <CopyButton text={url} label={`Copy the address: ${name}`} />
+      </dd>
     </div>
   )
 }

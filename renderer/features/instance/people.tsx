@@ -97,7 +97,12 @@ function AddPerson({ onOpenChange, onAdded }: { onOpenChange: (open: boolean) =>
   }
   if (add.data) {
     return (
-      <Dialog open onOpenChange={onOpenChange} title={`${add.data.user.email} is added`} about="This token signs them in at the API. It is shown this once: copy it now.">
+      <Dialog
+        open
+        onOpenChange={onOpenChange}
+        title={`${add.data.user.email} is added`}
+        about="This token signs them in at the API. It is shown this once: copy it now."
+      >
         <p className="secret">
           <code>{add.data.token}</code>
           <CopyButton text={add.data.token} label="Copy the token" />
@@ -121,7 +126,12 @@ function AddPerson({ onOpenChange, onAdded }: { onOpenChange: (open: boolean) =>
           onChange={({ target }) => setEmail(target.value)}
           error={add.error?.issue('email') ?? (add.error?.code === 'email_taken' ? add.error.message : undefined)}
         />
-        <SwitchField label="Count the email as verified" hint="Without it they may look, but not create projects." checked={verified} onChange={setVerified} />
+        <SwitchField
+          label="Count the email as verified"
+          hint="Without it they may look, but not create projects."
+          checked={verified}
+          onChange={setVerified}
+        />
         {add.error && add.error.issues.length === 0 && add.error.code !== 'email_taken' && <ProblemView problem={add.error} />}
         <footer className="dialog-foot">
           <Button kind="primary" type="submit" busy={add.isPending}>
@@ -143,7 +153,14 @@ function Share({ person, onOpenChange }: { person: Person; onOpenChange: (open: 
   return (
     <Dialog open onOpenChange={onOpenChange} title={`Share the projects of ${person.email}`} about="Whom you name sees and uses all of them.">
       <form className="stack" onSubmit={submit}>
-        <TextField label="Email of the other person" type="email" required value={email} onChange={({ target }) => setEmail(target.value)} error={share.error?.message} />
+        <TextField
+          label="Email of the other person"
+          type="email"
+          required
+          value={email}
+          onChange={({ target }) => setEmail(target.value)}
+          error={share.error?.message}
+        />
         <footer className="dialog-foot">
           <Button kind="primary" type="submit" busy={share.isPending}>
             Share

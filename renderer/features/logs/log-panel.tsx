@@ -54,13 +54,22 @@ export function LogPanel({ store, label, file, empty, state, groups = [], reveal
       <div className="log-tools">
         <div className="search">
           <Search size={14} aria-hidden />
-          <input className="input" type="search" placeholder="Search the log" aria-label="Search the log" value={query} onChange={({ target }) => setQuery(target.value)} />
+          <input
+            className="input"
+            type="search"
+            placeholder="Search the log"
+            aria-label="Search the log"
+            value={query}
+            onChange={({ target }) => setQuery(target.value)}
+          />
         </div>
         <select
           className="input select"
           aria-label="Stream"
           value={source ?? ''}
-          onChange={({ target }) => setSource(target.value === 'stdout' || target.value === 'stderr' || target.value === 'system' ? target.value : null)}
+          onChange={({ target }) =>
+            setSource(target.value === 'stdout' || target.value === 'stderr' || target.value === 'system' ? target.value : null)
+          }
         >
           <option value="">All output</option>
           <option value="stdout">Output only</option>
@@ -116,7 +125,11 @@ export function LogPanel({ store, label, file, empty, state, groups = [], reveal
               )
             }}
           />
-          <IconButton icon={Download} label={isFiltered ? 'Download the lines shown' : 'Download the log'} onClick={() => download(file, textOf(wanted(), true))} />
+          <IconButton
+            icon={Download}
+            label={isFiltered ? 'Download the lines shown' : 'Download the log'}
+            onClick={() => download(file, textOf(wanted(), true))}
+          />
         </div>
       </div>
       {count === 0 ? (

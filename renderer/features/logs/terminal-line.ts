@@ -49,7 +49,11 @@ export function spansOf(line: string): Span[] {
 
 /** The same without looks: to search, copy and measure. */
 export function plainText(line: string): string {
-  return isSpecial.test(line) ? spansOf(line).map(({ text }) => text).join('') : line
+  return isSpecial.test(line)
+    ? spansOf(line)
+        .map(({ text }) => text)
+        .join('')
+    : line
 }
 
 function joined(cells: Span[]): Span[] {

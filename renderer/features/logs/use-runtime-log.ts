@@ -34,7 +34,12 @@ export function useRuntimeLog(slug: string) {
               // An old version that ends after the new one has begun says nothing about the app.
               setState((before) => (before && (before.deployment_id ?? '') > (data.deployment_id ?? '') ? before : data))
             } else if (event === 'lagged') {
-              lines.push({ text: `${data.dropped} lines came faster than this window could take them and were left out`, source: 'system', ts: null, group: null })
+              lines.push({
+                text: `${data.dropped} lines came faster than this window could take them and were left out`,
+                source: 'system',
+                ts: null,
+                group: null,
+              })
             }
           }
           if (ids.size > 0) setDeployments((before) => ([...ids].every((id) => before.includes(id)) ? before : [...new Set([...before, ...ids])]))
@@ -51,6 +56,13 @@ export function useRuntimeLog(slug: string) {
 
 function sentence({ state, exit_code, deployment_id }: RuntimeStateEvent): string {
   const code = exit_code === null ? '' : ` with code ${exit_code}`
-  const words = { starting: 'starting', running: 'running', cold: 'went to sleep', exited: `exited${code}`, oom: 'out of memory: stopped', stopped: 'stopped' }[state]
+  const words = {
+    starting: 'starting',
+    running: 'running',
+    cold: 'went to sleep',
+    exited: `exited${code}`,
+    oom: 'out of memory: stopped',
+    stopped: 'stopped',
+  }[state]
   return deployment_id === null ? words : `${words} (deployment …${deployment_id.slice(-6)})`
 }

@@ -15,7 +15,8 @@ export function useBeacon(deployment: Deployment | null | undefined): Beacon {
       setEnded('idle')
     } else if (deployment && watched.current === deployment.id) {
       watched.current = null
-      if (document.visibilityState === 'hidden') setEnded(deployment.status === 'ready' ? 'ready' : deployment.status === 'failed' ? 'failed' : 'idle')
+      if (document.visibilityState === 'hidden')
+        setEnded(deployment.status === 'ready' ? 'ready' : deployment.status === 'failed' ? 'failed' : 'idle')
     }
   }, [underWay, deployment])
   useEffect(() => {

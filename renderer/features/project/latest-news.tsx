@@ -23,7 +23,9 @@ export function LatestNews({ slug, deployment, serves }: { slug: string; deploym
         </h2>
         {underWay ? (
           <p className="quiet">
-            {deployment.queue_position !== null ? `Number ${deployment.queue_position} in the queue.` : took !== null && `Under way for ${duration(took)}.`}
+            {deployment.queue_position !== null
+              ? `Number ${deployment.queue_position} in the queue.`
+              : took !== null && `Under way for ${duration(took)}.`}
             {serves && ' The version before serves until this one answers.'}
           </p>
         ) : (

@@ -31,7 +31,9 @@ export function Overview({ slug }: { slug: string }) {
     return (
       <div className="card">
         <Empty icon={Ship} title="Not deployed yet">
-          {project?.is_connected ? 'Press Deploy: Homeport fetches the branch, builds it and gives it its address.' : 'Press Deploy and point at the folder of the app.'}
+          {project?.is_connected
+            ? 'Press Deploy: Homeport fetches the branch, builds it and gives it its address.'
+            : 'Press Deploy and point at the folder of the app.'}
         </Empty>
       </div>
     )

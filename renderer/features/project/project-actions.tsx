@@ -31,7 +31,12 @@ export function ProjectActions({ project }: { project: Project }) {
           Open
         </ButtonLink>
       )}
-      <Button kind="primary" icon={Rocket} busy={deploy.isPending} onClick={() => (project.is_connected ? deploy.mutate({ params }) : setDialog('folder'))}>
+      <Button
+        kind="primary"
+        icon={Rocket}
+        busy={deploy.isPending}
+        onClick={() => (project.is_connected ? deploy.mutate({ params }) : setDialog('folder'))}
+      >
         Deploy
       </Button>
       <Menu trigger={<IconButton icon={Ellipsis} label="More actions" />}>

@@ -63,7 +63,9 @@ export function ProjectsPage() {
         )}
       </div>
       <p className="faint projects-count" role="status">
-        {words !== '' && hasNextPage ? `Searching; ${count(all.length)} projects so far` : data && sentence(shown.length, all.length, words !== '', hasNextPage)}
+        {words !== '' && hasNextPage
+          ? `Searching; ${count(all.length)} projects so far`
+          : data && sentence(shown.length, all.length, words !== '', hasNextPage)}
       </p>
     </div>
   )

@@ -68,7 +68,9 @@ function ProjectRow({ project, settled }: { project: Project; settled: boolean }
       <div className="project-latest">
         {latest && (
           <>
-            <span className="clip">{latest.commit_message ? firstLine(latest.commit_message) : latest.source === 'git' ? 'Deployment' : 'Working folder'}</span>
+            <span className="clip">
+              {latest.commit_message ? firstLine(latest.commit_message) : latest.source === 'git' ? 'Deployment' : 'Working folder'}
+            </span>
             <span className="faint row project-when">
               <Mark sign={deploymentSign(latest.status)} size={9} label={deploymentSign(latest.status).word} />
               <Ago at={latest.created_at} />

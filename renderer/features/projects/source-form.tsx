@@ -86,7 +86,14 @@ export function SourceForm({ onDone }: { onDone?: () => void }) {
         {kind === 'folder' && pickFolder && <Button onClick={() => void pickFolder().then((path) => path && setSource(path))}>Choose…</Button>}
       </div>
       <div className="source-pair">
-        <TextField label="Name" required value={name} onChange={({ target }) => setName(target.value)} error={problem?.issue('name')} placeholder="My app" />
+        <TextField
+          label="Name"
+          required
+          value={name}
+          onChange={({ target }) => setName(target.value)}
+          error={problem?.issue('name')}
+          placeholder="My app"
+        />
         <TextField
           label="Slug"
           mono
@@ -109,7 +116,15 @@ export function SourceForm({ onDone }: { onDone?: () => void }) {
       )}
       {problem && showsPlate(problem) && <ProblemView problem={problem} />}
       <footer className="source-foot">
-        <p className="faint clip">{slug && address ? <>Will be at <span className="mono">{spoken(address)}</span></> : 'A name gives it an address.'}</p>
+        <p className="faint clip">
+          {slug && address ? (
+            <>
+              Will be at <span className="mono">{spoken(address)}</span>
+            </>
+          ) : (
+            'A name gives it an address.'
+          )}
+        </p>
         <Button kind="primary" type="submit" busy={busy}>
           Deploy
         </Button>

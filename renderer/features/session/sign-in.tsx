@@ -28,7 +28,9 @@ export function SignIn() {
       useSession.getState().setSignedOut(false)
     } catch (error) {
       const problem = problemFrom(error)
-      setAnswer(problem.status === 401 ? 'Not yet: this browser has no session. Open the link that the command printed, in this browser.' : problem.message)
+      setAnswer(
+        problem.status === 401 ? 'Not yet: this browser has no session. Open the link that the command printed, in this browser.' : problem.message,
+      )
     }
     setBusy(false)
   }

@@ -22,9 +22,7 @@ export function EngineReport() {
         </p>
         <p className="quiet">{runtime.reason}</p>
         {!isDocker && (
-          <p className="quiet">
-            For containers, start Docker Desktop, OrbStack, Colima, Podman or the Docker service, and then Homeport again.
-          </p>
+          <p className="quiet">For containers, start Docker Desktop, OrbStack, Colima, Podman or the Docker service, and then Homeport again.</p>
         )}
       </div>
       {!isDocker && (

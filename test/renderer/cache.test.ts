@@ -1,0 +1,123 @@
+import { QueryClient } from '@tanstack/react-query'
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { Deployment } from '../../server/contract/deployments.ts'
+import type { Project } from '../../server/contract/projects.ts'
+import { applyEvent } from '../../renderer/api/cache.ts'
+import { keys } from '../../renderer/api/keys.ts'
+
+let cache: QueryClient
+
+beforeEach(() => {
+  cache = new QueryClient()
+})
+
+const told = (deployment: Deployment) => applyEvent(cache, { event: 'deployment', id: null, data: { deployment } })
+const list = (key: readonly unknown[]) =>
+  cache.getQueryData<{ pages: { deployments: Deployment[] }[] }>(key)?.pages.flatMap((page) => page.deployments.map(({ id, status, is_current }) => ({ id, status, is_current })))
+
+describe('what the stream tells', () => {
+  it('puts a new project on top, and a changed one where it was', () => {
+    cache.setQueryData(keys.projects, { pages: [{ projects: [project('b', 2), project('a', 1)], next_cursor: null }], pageParams: [null] })
+    applyEvent(cache, { event: 'project', id: null, data: { project: project('c', 3) } })
+    applyEvent(cache, { event: 'project', id: null, data: { project: { ...project('a', 1), status: 'live' } } })
+    const slugs = cache.getQueryData<{ pages: { projects: Project[] }[] }>(keys.projects)?.pages[0]?.projects.map(({ slug, status }) => [slug, status])
+    expect(slugs).toEqual([
+      ['c', 'created'],
+      ['b', 'created'],
+      ['a', 'live'],
+    ])
+    applyEvent(cache, { event: 'project_removed', id: null, data: { id: 'prj_b', slug: 'b' } })
+    expect(cache.getQueryData<{ pages: { projects: Project[] }[] }>(keys.projects)?.pages[0]?.projects.map(({ slug }) => slug)).toEqual(['c', 'a'])
+  })
+
+  it('leaves an old project that is not loaded yet to its page', () => {
+    cache.setQueryData(keys.projects, { pages: [{ projects: [project('b', 5)], next_cursor: 'more' }], pageParams: [null] })
+    applyEvent(cache, { event: 'project', id: null, data: { project: project('old', 1) } })
+    expect(cache.getQueryData<{ pages: { projects: Project[] }[] }>(keys.projects)?.pages[0]?.projects).toHaveLength(1)
+  })
+
+  it('keeps lists of deployments to their filter, and one of them in service', () => {
+    cache.setQueryData(keys.project('a'), project('a', 1))
+    const first = deployment('dpl_1', 1, { status: 'ready', is_current: true })
+    for (const filter of [{}, { status: 'ready' as const }]) cache.setQueryData(keys.deployments('a', filter), { pages: [{ deployments: [first], next_cursor: null }], pageParams: [null] })
+    cache.setQueryData(keys.latest('a'), first)
+    cache.setQueryData(keys.serving('a'), first)
+
+    told(deployment('dpl_2', 2, { status: 'building' }))
+    expect(list(keys.deployments('a', {}))?.map(({ id }) => id)).toEqual(['dpl_2', 'dpl_1'])
+    expect(list(keys.deployments('a', { status: 'ready' }))?.map(({ id }) => id)).toEqual(['dpl_1'])
+    expect(cache.getQueryData<Deployment>(keys.latest('a'))?.id).toBe('dpl_2')
+    expect(cache.getQueryData<Deployment>(keys.serving('a'))?.id).toBe('dpl_1')
+
+    told(deployment('dpl_2', 2, { status: 'ready', is_current: true }))
+    expect(list(keys.deployments('a', { status: 'ready' }))).toEqual([
+      { id: 'dpl_2', status: 'ready', is_current: true },
+      { id: 'dpl_1', status: 'ready', is_current: false },
+    ])
+    expect(cache.getQueryData<Deployment>(keys.serving('a'))?.id).toBe('dpl_2')
+  })
+
+  it('says nothing of a project that this window has not seen', () => {
+    told(deployment('dpl_9', 9, {}))
+    expect(cache.getQueryCache().getAll()).toEqual([])
+  })
+})
+
+function project(slug: string, second: number): Project {
+  const at = `2026-01-01T00:00:0${second}.000Z`
+  return {
+    id: `prj_${slug}`,
+    name: slug,
+    slug,
+    repo_url: null,
+    repo_branch: 'main',
+    is_connected: false,
+    node_version: 'auto',
+    install_command: 'auto',
+    build_command: 'auto',
+    root_directory: '.',
+    memory_limit_mb: 512,
+    port: null,
+    status: 'created',
+    always_warm: false,
+    is_cold: false,
+    caching_enabled: true,
+    has_purge_token: false,
+    last_request_at: null,
+    created_at: at,
+    updated_at: at,
+  }
+}
+
+function deployment(id: string, second: number, more: Partial<Deployment>): Deployment {
+  return {
+    id,
+    project_id: 'prj_a',
+    status: 'queued',
+    target: 'production',
+    trigger: 'manual',
+    source: 'git',
+    branch: 'main',
+    commit_sha: null,
+    commit_message: null,
+    commit_author: null,
+    is_dirty: false,
+    parent_id: null,
+    is_current: false,
+    can_rollback: false,
+    url: null,
+    queue_position: null,
+    error: null,
+    framework: null,
+    runtime: 'process',
+    image_bytes: null,
+    queued_ms: null,
+    build_ms: null,
+    deploy_ms: null,
+    screenshots: { desktop: false, mobile: false },
+    created_at: `2026-01-01T00:00:0${second}.000Z`,
+    started_at: null,
+    finished_at: null,
+    ...more,
+  }
+}

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest'
+import type { Step } from '../../server/contract/deployments.ts'
+import { slug } from '../../server/contract/shared.ts'
+import { findFault } from '../../renderer/features/deployments/fault.ts'
+import type { LogLine } from '../../renderer/features/logs/log-store.ts'
+import { addressOf } from '../../renderer/features/project/address.ts'
+import { ago, bytes, duration, nameFrom, slugFrom } from '../../renderer/ui/format.ts'
+
+describe('a slug from a name', () => {
+  it.each([
+    ['My Grand Café', 'my-grand-cafe'],
+    ['  --Ægir & Söner №1--  ', 'gir-soner-no1'],
+    ['x'.repeat(80), 'x'.repeat(50)],
+    [`${'y'.repeat(49)} z`, 'y'.repeat(49)],
+  ])('%s', (name, expected) => {
+    expect(slugFrom(name)).toBe(expected)
+    expect(slug.safeParse(expected).success).toBe(true)
+  })
+})
+
+it.each([
+  ['https://example.com/me/my-app.git', 'my-app'],
+  ['git@example.com:me/my-app.git', 'my-app'],
+  ['file:///home/me/my-app/.git', 'my-app'],
+  ['/home/me/my-app/', 'my-app'],
+  ['C:\\Users\\me\\my-app', 'my-app'],
+])('a name from %s', (address, name) => expect(nameFrom(address)).toBe(name))
+
+it.each([
+  [0, '0 ms'],
+  [99, '99 ms'],
+  [400, '0.4 s'],
+  [9_949, '9.9 s'],
+  [12_400, '12 s'],
+  [185_000, '3 min 05 s'],
+  [7_800_000, '2 h 10 min'],
+])('%d ms are %s', (ms, words) => expect(duration(ms)).toBe(words))
+
+it('says how long ago', () => {
+  const now = Date.parse('2026-01-31T12:00:00.000Z')
+  expect(ago('2026-01-31T11:59:40.000Z', now)).toBe('just now')
+  expect(ago('2026-01-31T11:57:00.000Z', now)).toBe('3 min ago')
+  expect(ago('2026-01-31T07:00:00.000Z', now)).toBe('5 h ago')
+  expect(ago('2026-01-29T12:00:00.000Z', now)).toBe('2 d ago')
+})
+
+it('counts bytes as file managers do', () => {
+  expect([999, 1_500, 2_340_000, 182_000_000, 1_250_000_000].map(bytes)).toEqual(['999 B', '2 kB', '2.3 MB', '182 MB', '1.3 GB'])
+})
+
+it('puts a slug before the name and port of the edge', () => {
+  expect(addressOf('my-app', 'http://127.0.0.1:4680')).toBe('http://my-app.localhost:4680')
+  expect(addressOf('my-app', 'http://localhost:4680/')).toBe('http://my-app.localhost:4680')
+  expect(addressOf('my-app', 'https://apps.example.com')).toBe('https://my-app.apps.example.com')
+})
+
+describe('the line where it went wrong', () => {
+  const steps: Step[] = [
+    { name: 'install', status: 'done', started_at: null, finished_at: null },
+    { name: 'build', status: 'failed', started_at: null, finished_at: null },
+  ]
+  const lines = (...texts: [text: string, source?: LogLine['source'], group?: string][]): LogLine[] =>
+    texts.map(([text, source = 'stdout', group = 'build'], index) => ({ text, source, group, ts: null, number: index + 1 }))
+
+  it('is the first complaint of the step that failed', () => {
+    const log = lines(['npm error old', 'stderr', 'install'], ['compiling'], ['src/a.ts(3,1): error TS2304: Cannot find name x', 'stdout'], ['npm error code ELIFECYCLE', 'stderr'])
+    expect(findFault(log, steps)?.line.number).toBe(3)
+  })
+  it('is what an announcement announces', () => {
+    const log = lines(['\u001b[31merror during build:\u001b[0m', 'stderr'], ['Could not resolve "./prices.ts"', 'stderr'])
+    expect(findFault(log, steps)?.line.number).toBe(2)
+  })
+  it('is the last word when nothing sounds wrong', () => {
+    expect(findFault(lines(['one'], ['two']), steps)?.line.number).toBe(2)
+  })
+  it('is nowhere when nothing failed, or nothing was said', () => {
+    expect(findFault(lines(['one']), [])).toBeNull()
+    expect(findFault([], steps)).toBeNull()
+  })
+})
