@@ -63,7 +63,7 @@ const parameters = (list: Parameter[]) =>
   `<table><thead><tr><th>Name</th><th>In</th><th>Type</th><th></th></tr></thead><tbody>${list
     .map(
       ({ name, in: where, schema, required, description }) =>
-        `<tr><td><code>${escapeHtml(name)}</code></td><td>${where}</td><td>${type(schema)}</td><td>${inline([required ? 'required' : '', description ?? '', range(schema)].filter(Boolean).join('. '))}</td></tr>`,
+        `<tr><td><code>${escapeHtml(name)}</code></td><td>${where}</td><td>${type(schema)}</td><td>${remarks(required ? 'Required' : '', description, range(schema))}</td></tr>`,
     )
     .join('')}</tbody></table>`
 
@@ -72,7 +72,7 @@ function fields(schema: Schema | undefined, document: OpenApiDocument): string {
   if (!target?.properties) return `<p>${target ? type(target) : ''}</p>`
   const rows = Object.entries(target.properties).map(
     ([name, property]) =>
-      `<tr><td><code>${escapeHtml(name)}</code></td><td>${type(property)}</td><td>${inline([target.required?.includes(name) ? '' : 'optional', property.description ?? '', range(property)].filter(Boolean).join('. '))}</td></tr>`,
+      `<tr><td><code>${escapeHtml(name)}</code></td><td>${type(property)}</td><td>${remarks(target.required?.includes(name) ? '' : 'Optional', property.description, range(property))}</td></tr>`,
   )
   return `<table><thead><tr><th>Field</th><th>Type</th><th></th></tr></thead><tbody>${rows.join('')}</tbody></table>`
 }
@@ -94,10 +94,20 @@ function type(schema: Schema): string {
   return escapeHtml([schema.type ?? 'anything'].flat().join(' or '))
 }
 
+/** Sentences, each with its full stop. */
+const remarks = (...parts: (string | undefined)[]) =>
+  inline(
+    parts
+      .filter((part) => part !== undefined && part !== '')
+      .map((part) => `${part?.replace(/\.$/, '')}.`)
+      .join(' '),
+  )
+
 function range(schema: Schema): string {
-  const { minimum, maximum, minLength, maxLength } = schema
+  const { minimum, maximum, minLength, maxLength, pattern } = schema
   if (minimum !== undefined && maximum !== undefined) return `${String(minimum)} to ${String(maximum)}`
-  if (maxLength !== undefined) return `${String(minLength ?? 0)} to ${String(maxLength)} characters`
+  if (maxLength !== undefined) return `${minLength === undefined ? 'Up' : String(minLength)} to ${String(maxLength)} characters`
+  if (typeof pattern === 'string' && schema.format === undefined) return `Matches \`${pattern}\``
   return ''
 }
 

@@ -44,6 +44,7 @@ h2 { font-size: 1.25rem; margin: 3rem 0 0.5rem; padding-top: 1rem; border-top: 1
 article { border: 1px solid var(--line); border-radius: 10px; padding: 1.1rem 1.25rem; margin: 1rem 0; scroll-margin-top: 1rem; } article h3 { font-size: 1rem; margin: 0 0 0.35rem; } article p { margin: 0.35rem 0; } article h4 { font-size: 0.8rem; color: var(--soft); margin: 0.9rem 0 0.3rem; }
 .route { display: flex; gap: 0.6rem; align-items: baseline; flex-wrap: wrap; } .method { font: 600 0.75rem/1 ui-monospace, monospace; padding: 0.3rem 0.5rem; border-radius: 5px; color: var(--ground); background: var(--soft); } .GET { background: light-dark(#1a7f4b, #57c98a); } .POST { background: light-dark(#0b6bcb, #6cb6ff); } .PATCH { background: light-dark(#8a5a00, #e0b050); } .DELETE { background: light-dark(#b3261e, #ff8a80); }
 table { border-collapse: collapse; width: 100%; font-size: 0.875rem; display: block; overflow-x: auto; } th, td { text-align: left; vertical-align: top; padding: 0.35rem 0.9rem 0.35rem 0; border-bottom: 1px solid var(--line); } th { color: var(--soft); font-weight: 600; }
-.soft { color: var(--soft); }
+td:first-child code { white-space: nowrap; }
+.layout > div > p:first-child { margin-top: 0; }
 @media (max-width: 52rem) { .layout { grid-template-columns: minmax(0, 1fr); gap: 1rem; } .layout > nav { position: static; max-height: none; } }
 `
