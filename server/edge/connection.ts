@@ -110,8 +110,11 @@ export class Connection implements Timed {
 
   expire(): void {
     if (this.refused) this.socket.destroy()
-    else if (this.exchange) this.exchange.fail('timeout')
-    else this.socket.destroy()
+    else if (this.exchange) {
+      // A client that is slow to send its body has another watch. This one is for an app that neither answers nor takes more.
+      if (this.exchange.sent || this.socket.writableNeedDrain) this.exchange.fail('timeout')
+      else this.extend()
+    } else this.socket.destroy()
   }
 
   /** Returns false to stop reading until `resume`. */

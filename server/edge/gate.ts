@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import type { Log } from '../lib/log.ts'
 import { limits } from './limits.ts'
 import type { Instance, Router } from './router.ts'
@@ -13,6 +14,10 @@ export interface Gate {
   dateLine(): string
   starting_ms: number
   look_secret: string | undefined
+  /** Connections on the plain path. */
+  plain: Set<{ retire(): void }>
+  /** Requests under way by connection, on the ordinary path. */
+  under_way: WeakMap<Socket, number>
   head_ms: number
   body_window_ms: number
 }

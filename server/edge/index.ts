@@ -49,6 +49,8 @@ export function createEdge(options: EdgeOptions): Edge {
     dateLine: createDateLine(clock),
     starting_ms: options.starting_ms ?? limits.starting_ms,
     look_secret: options.look_secret,
+    plain: new Set(),
+    under_way: new WeakMap(),
     body_window_ms: options.body_window_ms ?? limits.body_window_ms,
     head_ms: options.head_timeout_ms ?? limits.head_ms,
   }
@@ -74,6 +76,7 @@ export function createEdge(options: EdgeOptions): Edge {
         [server, twin].map((one) => new Promise<void>((resolve) => (one.listening ? one.close(() => resolve()) : resolve()))),
       )
       server.closeIdleConnections()
+      for (const connection of gate.plain) connection.retire()
       const timer = setTimeout(() => {
         for (const socket of sockets) socket.destroy()
       }, grace_ms)
@@ -100,6 +103,9 @@ function createListener(gate: Gate, sockets: Set<Socket>, fast_path: boolean): S
     keepAliveTimeout: limits.client_idle_ms,
     connectionsCheckingInterval: Math.min(1000, gate.head_ms / 2),
     noDelay: true,
+    // A peer that vanished without a word is found out, streams and WebSockets included.
+    keepAlive: true,
+    keepAliveInitialDelay: 30_000,
     insecureHTTPParser: false,
     shouldUpgradeCallback: wantsWebSocket,
   })
@@ -154,7 +160,7 @@ const parserRefusals: Record<string, [number, string]> = {
 /** Answers what is no request, and hangs up. `text` is what came, to learn which form of answer is wanted. */
 function refuse(gate: Gate, socket: Socket, status: number, sentence: string, text: string): void {
   // Another answer may be on its way on this connection: nothing must be written into it.
-  if (!socket.writable || socket.bytesWritten > 0) return void socket.destroy()
+  if (!socket.writable || (gate.under_way.get(socket) ?? 0) > 0) return void socket.destroy()
   const id = gate.newId()
   const accept = /^accept:(.*)$/im.exec(text)?.[1]
   const answer = refusalAnswer(status, sentence, { id, header: (name) => (name === 'accept' ? accept : undefined) })

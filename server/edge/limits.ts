@@ -11,6 +11,8 @@ export const limits = {
   body_window_bytes: 30 * 1024,
   /** What a client may send ahead (pipelined) before we stop reading from it. */
   ahead_bytes: 64 * 1024,
+  /** Requests of one connection that may be under way at once (ordinary path; the plain one takes them in turn). */
+  pipelined: 128,
   /** A client that has sent FIN and gets no byte for so long is taken for gone. */
   half_closed_ms: 1_000,
   /** After a refusal: how long we go on reading, so that the client sees our answer and not a reset. */

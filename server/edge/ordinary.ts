@@ -124,10 +124,16 @@ class OrdinaryVisit implements Visit, Sink {
 
   serve(): void {
     // What follows a refused request on its connection may be the rest of it, meant to look like a request.
-    if (refused.has(this.#request.socket)) return
+    const socket = this.#request.socket
+    if (refused.has(socket)) return
+    const count = (this.#gate.under_way.get(socket) ?? 0) + 1
+    this.#gate.under_way.set(socket, count)
+    this.#response.on('close', () => this.#gate.under_way.set(socket, (this.#gate.under_way.get(socket) ?? 1) - 1))
+    // Node reads ahead of its answers; each request ahead is one to the app at the same time.
+    if (count > limits.pipelined) return this.#cut()
     const no = refusal(this.#request)
     if (no) {
-      refused.add(this.#request.socket)
+      refused.add(socket)
       return this.send(refusalAnswer(no.status, no.sentence, this), true)
     }
     this.#dispatch()

@@ -67,7 +67,14 @@ class PlainConnection implements Visit, Sink, Timed {
 
   open(): void {
     this.#gate.sweep.add(this)
+    this.#gate.plain.add(this)
     this.#socket.on('data', this.#data).on('end', this.#end).on('error', this.#error).on('close', this.#close)
+  }
+
+  /** The edge closes: after what is under way, or now. */
+  retire(): void {
+    if (!this.#busy) this.#socket.destroy()
+    else if (this.#request) this.#request.close = true
   }
 
   readonly #data = (bytes: Buffer): void => {
@@ -98,6 +105,7 @@ class PlainConnection implements Visit, Sink, Timed {
     const socket = this.#socket
     socket.off('data', this.#data).off('end', this.#end).off('error', this.#error).off('close', this.#close)
     this.#gate.sweep.delete(this)
+    this.#gate.plain.delete(this)
     socket.pause()
     socket.unshift(bytes)
     this.#handOver(socket)
@@ -255,15 +263,17 @@ class PlainConnection implements Visit, Sink, Timed {
   }
 
   fail(failure: Failure): void {
+    const body = this.#exchange?.request.body ?? null
     this.#exchange = undefined
     this.#head = ''
     if (this.#begun) return this.#cut()
     const request = this.#request
     const instance = this.#gate.router.find(this.host)
-    if (failure === 'refused' && instance !== this.#instance && request && request.body_length === 0) {
+    // Refused means that nothing was sent: whatever serves the name now gets the request, body and all.
+    if (failure === 'refused' && instance !== this.#instance && request) {
       this.#instance?.leave(this.#cut)
       this.#instance = undefined
-      this.#stopWaiting = settle(this.#gate, this.host, (now) => this.#go(now, request, null))
+      this.#stopWaiting = settle(this.#gate, this.host, (now) => this.#go(now, request, body))
       return
     }
     this.#gate.log.warn('edge.upstream_failed', { request_id: this.id, host: this.host, failure })
@@ -368,6 +378,7 @@ class PlainConnection implements Visit, Sink, Timed {
 
   readonly #close = (): void => {
     this.#gate.sweep.delete(this)
+    this.#gate.plain.delete(this)
     this.#guard?.stop()
     this.#stopWaiting?.()
     this.#exchange?.abort()

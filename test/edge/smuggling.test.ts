@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Server } from 'node:http'
 import { get, paths, raw, startApp, startEdge, startRawApp, type Listening, type TestEdge } from '../support/edge.ts'
@@ -146,6 +147,23 @@ const cases: { name: string; bytes: string; at_most: number; status?: number }[]
   },
 ]
 
+/** Sends the second only when the answer to the first has come. */
+async function rawInTurn(port: number, first: string, answered: RegExp, second: string): Promise<string> {
+  const socket = connect({ host: '127.0.0.1', port })
+  let text = ''
+  let sent = false
+  socket.on('data', (part) => {
+    text += part.toString()
+    if (!sent && answered.test(text)) {
+      sent = true
+      socket.write(second)
+    }
+  })
+  socket.write(first)
+  await new Promise((resolve) => socket.on('close', resolve))
+  return text
+}
+
 describe.each(paths)('smuggling, $name', ({ fast_path }) => {
   let edge: TestEdge
   let app: Listening<Server>
@@ -181,6 +199,13 @@ describe.each(paths)('smuggling, $name', ({ fast_path }) => {
     // Whoever comes next, on a new connection and over the same pool, gets an answer of one's own.
     const next = await get(edge.port, '/next')
     expect(next).toMatchObject({ status: 200, text: 'fine' })
+  })
+
+  test('garbage after a good request is refused too', async () => {
+    const { text } = await raw(edge.port, `GET /a HTTP/1.1\r\n${host}\r\n`, { until: /fine/ })
+    expect(text).toMatch(/^HTTP\/1\.1 200/)
+    const both = await rawInTurn(edge.port, `GET /a HTTP/1.1\r\n${host}\r\n`, /fine/, 'GARBAGE\r\n\r\n')
+    expect(both).toMatch(/^HTTP\/1\.1 200[^]*HTTP\/1\.1 400[^]*X-Request-Id: req_/)
   })
 
   test('a refusal is JSON for who asks for it', async () => {
