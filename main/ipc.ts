@@ -30,7 +30,7 @@ export function answerBridge(options: IpcOptions): void {
   answer(channels.notify, (window, value) => {
     if (!isNotice(value) || window?.isFocused() || !Notification.isSupported()) return
     const notification = new Notification({ title: value.title.slice(0, 100), body: value.body.slice(0, 300) })
-    notification.on('click', () => options.goTo(value.path))
+    notification.on('click', () => options.goTo(`/${value.path.replace(/^\/+/, '')}`))
     notification.show()
   })
 
@@ -43,5 +43,5 @@ export function answerBridge(options: IpcOptions): void {
 function isNotice(value: unknown): value is { title: string; body: string; path: string } {
   if (typeof value !== 'object' || value === null) return false
   const { title, body, path } = value as Record<string, unknown>
-  return typeof title === 'string' && typeof body === 'string' && typeof path === 'string' && path.startsWith('/app/')
+  return typeof title === 'string' && typeof body === 'string' && typeof path === 'string' && path.length < 1000
 }

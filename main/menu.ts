@@ -8,8 +8,8 @@ export function createMenu(options: { goTo(path: string): void; openInBrowser():
     {
       label: 'File',
       submenu: [
-        { label: 'Projects', accelerator: 'CmdOrCtrl+1', click: () => options.goTo('/app/') },
-        { label: 'Instance', accelerator: 'CmdOrCtrl+2', click: () => options.goTo('/app/instance') },
+        { label: 'Projects', accelerator: 'CmdOrCtrl+1', click: () => options.goTo('/') },
+        { label: 'Instance', accelerator: 'CmdOrCtrl+2', click: () => options.goTo('/instance') },
         { label: 'Open in Browser', click: () => options.openInBrowser() },
         { type: 'separator' },
         isMac ? { role: 'close' } : { role: 'quit' },

@@ -9,11 +9,11 @@ export interface Bridge {
   chooseFolder(): Promise<string | null>
   /** Opens an http(s) address in the person's own browser; asks first when it is not one of their apps. False: not opened. */
   openExternal(url: string): Promise<boolean>
-  /** Shows a notification unless the window is in front. A click brings the window up at `path` (below /app/). */
+  /** Shows a notification unless the window is in front. A click brings the window up at `path`, such as `/projects/shop`. */
   notify(notification: { title: string; body: string; path: string }): Promise<void>
   /** Progress in the dock or taskbar, 0 to 1; null takes it away. */
   setProgress(value: number | null): Promise<void>
-  /** The desktop asks the dashboard to go to a path (a menu, a notification, a deep link). Returns what ends the listening. */
+  /** The desktop asks the dashboard to go to a path (a menu, a notification), such as `/projects/shop`. Returns what ends the listening. */
   onNavigate(listener: (path: string) => void): () => void
 }
 

@@ -49,22 +49,19 @@ test('a folder that was chosen, or null', async () => {
 
 test('a notification only while the window is not in front; a click leads to its path', async () => {
   window.is_focused = true
-  await call(channels.notify, { title: 'Live', body: 'shop is live', path: '/app/projects/shop' })
+  await call(channels.notify, { title: 'Live', body: 'shop is live', path: 'projects/shop' })
   expect(world.notices).toHaveLength(0)
   window.is_focused = false
-  await call(channels.notify, { title: 'Live', body: 'shop is live', path: '/app/projects/shop' })
+  await call(channels.notify, { title: 'Live', body: 'shop is live', path: 'projects/shop' })
   expect(world.notices[0]?.options).toEqual({ title: 'Live', body: 'shop is live' })
   world.notices[0]?.emit('click')
-  expect(gone).toEqual(['/app/projects/shop'])
+  expect(gone).toEqual(['/projects/shop'])
 })
 
-test.each([null, 'text', {}, { title: 'a', body: 'b', path: 'https://evil.example/' }, { title: 1, body: 'b', path: '/app/' }])(
-  'a notification must be one: %j',
-  async (value) => {
-    await call(channels.notify, value)
-    expect(world.notices).toHaveLength(0)
-  },
-)
+test.each([null, 'text', {}, { title: 'a', body: 'b' }, { title: 1, body: 'b', path: '/' }])('a notification must be one: %j', async (value) => {
+  await call(channels.notify, value)
+  expect(world.notices).toHaveLength(0)
+})
 
 test('progress between 0 and 1, anything else takes it away', async () => {
   await call(channels.setProgress, 0.4)
