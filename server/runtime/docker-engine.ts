@@ -10,6 +10,8 @@ export interface Engine {
   lost(): void
   /** Our network; containers on it reach the internet and are reached from the host, but not one another. */
   network(): Promise<string>
+  /** Starts a container; makes our network anew when someone has pruned it since. */
+  startContainer(container: Docker.Container): Promise<void>
   labels(role: Role, more?: { project_id?: string; deployment_id?: string; [label: string]: string | undefined }): Record<string, string>
   /** Filters that name only what is ours. */
   ours(more?: Record<string, string>): { label: string[] }
@@ -67,6 +69,16 @@ export function createEngine(options: RuntimeOptions): Engine {
         network = undefined
         throw error
       })),
+    async startContainer(container) {
+      try {
+        await container.start()
+      } catch (error) {
+        if (!/network .*not found/.test(String(error))) throw error
+        network = undefined
+        await engine.network()
+        await container.start()
+      }
+    },
     labels(role, { project_id, deployment_id, ...more } = {}) {
       const all = { 'homeport.instance': options.instance_id, 'homeport.role': role, 'homeport.project': project_id, 'homeport.deployment': deployment_id, ...more }
       return Object.fromEntries(Object.entries(all).filter((pair): pair is [string, string] => pair[1] !== undefined))

@@ -97,7 +97,7 @@ export function createInstances(engine: Engine): Instances {
       try {
         follower = await follow(container, request, 'start')
         request.signal.throwIfAborted()
-        await container.start().catch((error: unknown) => {
+        await engine.startContainer(container).catch((error: unknown) => {
           throw startFailure(error)
         })
         const instance = await describe(docker, container.id, request.deployment_id)

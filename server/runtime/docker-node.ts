@@ -48,7 +48,7 @@ export async function buildNode(engine: Engine, request: BuildRequest, plan: Nod
     if (!sourceIsThere) await upload(container, request, plan)
     if (plan.build_command !== null) {
       const steps = from === base ? toolSteps(plan) : []
-      await carryOut(container, request, 'build', plan.build_command, {
+      await carryOut(engine, container, request, 'build', plan.build_command, {
         files: await secretFiles(engine),
         kept: plan.cache_directories.map((folder) => ({ from: posix.join(keptFolder, encodeURIComponent(folder)), to: posix.join(appRoot, plan.app_directory, folder) })),
         steps: [...steps.map((step) => ({ ...step, env: environment(engine, request, plan, 'install') })), shell(plan.build_command, posix.join(appRoot, plan.app_directory), environment(engine, request, plan, 'build'))],
@@ -99,7 +99,7 @@ async function install(engine: Engine, docker: Docker, request: BuildRequest, pl
   try {
     await upload(container, request, plan, name === null ? undefined : plan.install_inputs)
     const env = environment(engine, request, plan, 'install')
-    await carryOut(container, request, 'install', command, {
+    await carryOut(engine, container, request, 'install', command, {
       files: await secretFiles(engine),
       kept: [],
       steps: [...toolSteps(plan).map((step) => ({ ...step, env })), shell(command, posix.join(appRoot, plan.install_directory), env)],
@@ -162,7 +162,7 @@ async function upload(container: Docker.Container, request: BuildRequest, plan: 
 }
 
 /** Runs the steps and throws `BuildFailure` when one fails. */
-async function carryOut(container: Docker.Container, request: BuildRequest, step: 'install' | 'build', command: string, order: BuildOrder): Promise<void> {
+async function carryOut(engine: Engine, container: Docker.Container, request: BuildRequest, step: 'install' | 'build', command: string, order: BuildOrder): Promise<void> {
   const { log, signal } = request
   log.note(step, `> ${command}`)
   const output = createOutput((stream, line) => {
@@ -172,7 +172,7 @@ async function carryOut(container: Docker.Container, request: BuildRequest, step
   const drained = new Promise<void>((resolve) => stream.once('end', resolve).once('close', resolve).once('error', () => resolve()))
   stream.on('data', output.live().write)
   try {
-    await container.start()
+    await engine.startContainer(container)
     stream.write(`${JSON.stringify(order)}\n`)
     // The engine closes the stream when the container has ended; a stream that is cut off ends it as well.
     await drained

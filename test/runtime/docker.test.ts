@@ -142,6 +142,30 @@ describe.skipIf(!docker.ok)('docker runtime, its own ways', { timeout: 90_000 },
     await runtime.discard(built.deployment_id, built.artifact)
   })
 
+  test('an app starts although someone pruned the networks', async () => {
+    const built = await server(page())
+    const first = await startApp(runtime, built)
+    await runtime.stop(first.instance.id, 0)
+    await first.exit
+    await command('docker', ['network', 'rm', ...(await lines(['network', 'ls', '-q', ...mine()]))])
+    const second = await startApp(runtime, built)
+    expect(await answerOf(second.instance)).toBe('ok')
+    await runtime.stop(second.instance.id, 0)
+    await runtime.discard(built.deployment_id, built.artifact)
+  })
+
+  test('pnpm, which the base image lacks, is there for install, build and start', async () => {
+    const built = await buildApp(runtime, options, {
+      files: { 'package.json': '{"name":"app","dependencies":{"ms":"2.1.3"},"scripts":{"start":"node server.js"}}', 'server.js': `console.log(require('ms')('1h'))` },
+      plan: serverPlan({ package_manager: { name: 'pnpm', version: '9.15.0' }, install_command: 'pnpm install', build_command: 'pnpm --version', start_command: ['pnpm', 'start'] }),
+    })
+    expect(built.log.lines).toContain('9.15.0')
+    const { lines: output, exit } = await startApp(runtime, built)
+    expect(await exit).toMatchObject({ code: 0 })
+    expect(output.at(-1)).toBe('3600000')
+    await runtime.discard(built.deployment_id, built.artifact)
+  })
+
   test('an engine that goes away and comes back: output and end are told all the same', async () => {
     const gate = await createGate(dockerSocket)
     const own = createRuntimes({ ...options, docker: { candidates: [gate.address] } }).docker

@@ -89,6 +89,49 @@ export function runtimeSuite(driver: Driver): void {
     for (const built of [...builds, again]) await runtime.discard(built.deployment_id, built.artifact)
   })
 
+  test('an install that runs scripts of the project sees the whole source, and runs each time', async () => {
+    const files = {
+      'package.json': manifest({ scripts: { postinstall: 'node make.js' } }),
+      'make.js': `console.log('made'); require('fs').writeFileSync('made.txt', 'by postinstall')`,
+      'server.js': `console.log(require('fs').readFileSync('made.txt', 'utf8'))`,
+    }
+    const project_id = newId('prj')
+    for (const _ of [1, 2]) {
+      const built = await build({ project_id, files, plan: serverPlan({ install_command: 'npm install --foreground-scripts', install_key: 'scripts' }) })
+      expect(built.log.lines).toContain('made')
+      const { lines, exit } = await startApp(runtime, built)
+      await exit
+      expect(lines).toEqual(['by postinstall'])
+      await runtime.discard(built.deployment_id, built.artifact)
+      expect(await driver.leftovers(options, built.deployment_id)).toEqual([])
+    }
+  })
+
+  test('a workspace: dependencies at the root, the app in a folder of its own; the same from the cache', async () => {
+    const project_id = newId('prj')
+    const files = {
+      'package.json': manifest({ name: 'root', workspaces: ['packages/*'] }),
+      'packages/web/package.json': manifest({ name: 'web', dependencies: { lib: '1.0.0', ms: '2.1.3' } }),
+      'packages/web/server.js': `console.log(require('lib') + ' ' + require('ms')('1m'))`,
+      'packages/lib/package.json': manifest({ name: 'lib', main: 'lib.js' }),
+      'packages/lib/lib.js': `module.exports = 'from lib'`,
+    }
+    const plan = serverPlan({
+      install_command: 'npm install',
+      install_key: 'workspace',
+      install_inputs: Object.keys(files).filter((path) => path.endsWith('package.json')),
+      app_directory: 'packages/web',
+    })
+    for (const cached of [false, true]) {
+      const built = await build({ project_id, files, plan })
+      expect(/from the cache/.test(built.log.lines.join('\n'))).toBe(cached)
+      const { lines, exit } = await startApp(runtime, built)
+      await exit
+      expect(lines).toEqual(['from lib 60000'])
+      await runtime.discard(built.deployment_id, built.artifact)
+    }
+  })
+
   test('a static site: only its output is left, to be served from a folder', async () => {
     const { artifact, deployment_id } = await build({
       files: { 'make.js': `const fs = require('fs'); fs.mkdirSync('dist/deep', {recursive: true}); fs.writeFileSync('dist/index.html', '<h1>made</h1>'); fs.writeFileSync('dist/deep/a b.txt', 'é'); fs.symlinkSync('/etc/passwd', 'dist/out')` },
