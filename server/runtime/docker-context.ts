@@ -14,6 +14,8 @@ export interface ContextOptions {
   accepts(path: string, isFolder: boolean): boolean
   /** Only these files instead of all. */
   only?: string[]
+  /** An empty folder elsewhere that belongs to the owner, such as `opt/homeport`. */
+  own_folder?: string
   /** Files that are not in the folder: path and text. */
   more?: Record<string, string>
   /** Owner of everything in the archive. */
@@ -49,6 +51,7 @@ async function fill(pack: Pack, options: ContextOptions): Promise<void> {
     }
   }
   folder(options.prefix)
+  if (options.own_folder) pack.entry({ name: `${options.own_folder}/`, type: 'directory', mode: 0o755, uid: options.owner, gid: options.owner, mtime: epoch })
   for (const [path, text] of Object.entries(options.more ?? {})) {
     const name = posix.join(options.prefix, path)
     folder(posix.dirname(name))

@@ -9,7 +9,7 @@ import { readable, removeContainer, statusOf, type Engine } from './docker-engin
 import { createOutput } from './docker-frames.ts'
 import { baseImage, commit, commitServer, dropOldDependencies } from './docker-images.ts'
 import { extractSite } from './docker-site.ts'
-import { appRoot, buildProgram, environment, imageOwner, keptFolder, secretFiles, shell, toolSteps, type BuildOrder } from './docker-steps.ts'
+import { appRoot, buildProgram, environment, imageOwner, keptFolder, secretFiles, shell, toolFolder, toolSteps, type BuildOrder } from './docker-steps.ts'
 import { raceAbort } from './signals.ts'
 import { checkPaths } from './plan-paths.ts'
 import type { Artifact, BuildRequest } from './runtime.ts'
@@ -152,6 +152,7 @@ async function upload(container: Docker.Container, request: BuildRequest, plan: 
   const archive = packFolder({
     folder: request.folder,
     prefix: appRoot.slice(1),
+    own_folder: toolFolder.slice(1),
     owner: imageOwner,
     only,
     signal: request.signal,

@@ -52,7 +52,7 @@ async function unpack(archive: NodeJS.ReadableStream, directory: string, signal:
         bytes += entry.header.size ?? 0
         continue
       } else if (wanted && entry.header.type === 'symlink' && !leaves(path, entry.header.linkname ?? '/')) {
-        links.push({ path: full, target: entry.header.linkname! })
+        links.push({ path: full, target: entry.header.linkname })
       }
       entry.resume()
     }

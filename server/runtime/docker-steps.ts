@@ -10,7 +10,7 @@ export const appRoot = '/app'
 /** On the project's cache volume. */
 export const keptFolder = '/home/node/.homeport-kept'
 /** Package managers that the base image lacks; part of the image, as apps may be started by them. */
-const toolFolder = '/opt/homeport'
+export const toolFolder = '/opt/homeport'
 /** In memory in every container, whatever the engine; so that not even an empty folder is left in a layer. */
 const secretFolder = '/dev/shm/homeport'
 

@@ -30,7 +30,7 @@ export async function startOf(pid: number): Promise<string | undefined> {
   if (platform() === 'linux') return (await readRow(pid))?.started
   if (platform() === 'win32') {
     // CIM prints the time of creation; a number that was given anew has another.
-    const query = `(Get-CimInstance Win32_Process -Filter "ProcessId=${Number(pid)}").CreationDate.Ticks`
+    const query = `(Get-CimInstance Win32_Process -Filter "ProcessId=${pid}").CreationDate.Ticks`
     return (await run('powershell.exe', ['-NoProfile', '-Command', query])).trim() || undefined
   }
   return (await run('ps', ['-o', 'lstart=', '-p', String(pid)])).trim() || undefined
