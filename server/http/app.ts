@@ -1,14 +1,17 @@
 import { H3, HTTPResponse, toNodeHandler } from 'h3'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { allOperations } from '../contract/index.ts'
-import type { Handlers, OperationId } from '../contract/index.ts'
+import type { Handlers, OperationId, Operations } from '../contract/index.ts'
+import type { EventStream, Input, OperationSpec } from '../contract/operation.ts'
 import type { Context } from '../features/context.ts'
 import type { Door } from './doors.ts'
-import { bind } from './pipeline.ts'
-import type { Target } from './pipeline.ts'
+import { parseBody, parseParams, parseQuery } from './parse.ts'
+import type { Run, Target } from './pipeline.ts'
+import { json, nothing, text } from './respond.ts'
 import type { Answer } from './respond.ts'
 import { createRoutes } from './routes.ts'
 import type { Routes } from './routes.ts'
+import { streamHeaders } from './sse.ts'
 import type { Streams } from './sse.ts'
 
 /** Mounts the record: every operation at its path, those of /v1 at their alias too, and the doors. */
@@ -22,6 +25,32 @@ export function mount(parts: { handlers: Handlers<Context>; streams: Streams; do
   }
   for (const door of parts.doors) routes.add('GET', door.path, { kind: 'door', door })
   return routes
+}
+
+/** Binds an operation of the record to its handler. */
+function bind<Id extends OperationId>(id: Id, handlers: Handlers<Context>, streams: Streams): Run {
+  const spec: OperationSpec = allOperations[id]
+  const handler = handlers[id]
+  const { success } = spec
+  return async (context, request) => {
+    const params = parseParams(spec.params, request.params)
+    const query = parseQuery(spec.query, request.query)
+    // A browser that comes back sends the header, which is newer than what stands in its address.
+    if ('events' in success && request.headers.last_event_id) query.last_event_id = request.headers.last_event_id
+    const body = spec.body ? parseBody(spec.body, request.body, request.headers) : undefined
+    const output: unknown = await handler(context, { params, query, body } as Input<Operations[Id]>)
+
+    if ('json' in success) return json(success.status, output)
+    if ('content_type' in success) return text(200, success.content_type, output as Uint8Array<ArrayBuffer>)
+    if (!('events' in success)) return nothing()
+    const events = output as EventStream
+    if (!request.is_head) {
+      const owner = { credential_id: context.caller.credential_id, request_id: context.request_id, onEnd: request.onEnd }
+      return { status: 200, headers: { ...streamHeaders }, body: streams.body(events, owner) }
+    }
+    await events[Symbol.asyncIterator]().return?.()
+    return { status: 200, headers: { ...streamHeaders }, body: null }
+  }
 }
 
 /**

@@ -68,6 +68,10 @@ export function createGate(options: GateOptions): Gate {
     log,
   })
   const server = createHttpServer(createApp(answer), rate, options.patience ?? usualPatience)
+  // Such as no file descriptor left for a connection: it is said, and the next one may succeed.
+  server.on('error', (error) => {
+    if (server.listening) log.error('listener_failed', { error })
+  })
 
   async function open(host: string, port: number): Promise<void> {
     server.listen(port, host)

@@ -148,7 +148,7 @@ function describeOperation(operationId: string, spec: OperationSpec, names: Name
   operation.responses[String(spec.success.status)] = describeSuccess(spec, names)
   for (const [status, codes] of codesByStatus(spec)) {
     operation.responses[status] = {
-      description: `${codes.map((code) => `\`${code}\``).join(', ')}`,
+      description: codes.map((code) => `\`${code}\``).join(', '),
       headers: status === '429' ? { ...everyHeader, 'Retry-After': { $ref: '#/components/headers/Retry-After' } } : everyHeader,
       content: { 'application/json': { schema: ref('Error') } },
     }

@@ -1,21 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { allOperations } from '../contract/index.ts'
-import type { Handlers, OperationId, Operations } from '../contract/index.ts'
+import type { OperationId } from '../contract/index.ts'
 import { Problem } from '../contract/errors.ts'
-import type { EventStream, Input, OperationSpec } from '../contract/operation.ts'
+import type { OperationSpec } from '../contract/operation.ts'
 import type { Caller, Context } from '../features/context.ts'
 import { newId } from '../lib/id.ts'
 import type { Log } from '../lib/log.ts'
 import { checkOrigin, unauthorized } from './caller.ts'
 import type { Door, DoorRequest } from './doors.ts'
-import { parseBody, parseParams, parseQuery, routeNotFound } from './parse.ts'
+import { routeNotFound } from './parse.ts'
 import { accountKey, addressKey } from './rate-limit.ts'
 import type { RateLimit } from './rate-limit.ts'
-import { commonHeaders, createClientSignal, json, nothing, problemOf, refusal, text } from './respond.ts'
+import { commonHeaders, createClientSignal, nothing, problemOf, refusal } from './respond.ts'
 import type { Answer } from './respond.ts'
-import type { Match, Routes } from './routes.ts'
-import { streamHeaders } from './sse.ts'
-import type { Streams } from './sse.ts'
+import type { Found, Match, Routes } from './routes.ts'
 import { checkTransport, hasBody, headerValues, receive } from './transport.ts'
 import type { HostRule } from './transport.ts'
 
@@ -23,9 +21,9 @@ import type { HostRule } from './transport.ts'
 export type Target = { kind: 'operation'; id: OperationId; is_alias: boolean; run: Run } | { kind: 'door'; door: Door }
 
 /** Parses the rest of the request, calls the handler and turns what it returns into an answer. */
-type Run = (context: Context, request: ParsedRequest) => Promise<Answer>
+export type Run = (context: Context, request: OperationRequest) => Promise<Answer>
 
-interface ParsedRequest {
+export interface OperationRequest {
   params: Record<string, string>
   query: string
   body: Buffer
@@ -33,6 +31,16 @@ interface ParsedRequest {
   is_head: boolean
   /** Called when a stream of this request is over. */
   onEnd(): void
+}
+
+/** A request on its way to its operation. */
+interface Asked {
+  caller: Caller | undefined
+  requestId: string
+  pathname: string
+  query: string
+  body: Buffer
+  found: Found<Target>
 }
 
 export interface PipelineParts {
@@ -49,10 +57,13 @@ export interface PipelineParts {
  * and then the handler with its own 503, 402 and 409. Never rejects: what is thrown on the way becomes the envelope.
  */
 export function createPipeline({ routes, hosts, rate, findCaller, resolve, log }: PipelineParts) {
-  return async function answer(req: IncomingMessage, res: ServerResponse): Promise<Answer> {
+  return answer
+
+  async function answer(req: IncomingMessage, res: ServerResponse): Promise<Answer> {
     const requestId = newId('req')
     const { pathname, query } = splitTarget(req.url ?? '')
-    const { match, allow } = routes.find(req.method ?? '', pathname)
+    const found = routes.find(req.method ?? '', pathname)
+    const { match } = found
     let key = addressKey(req.socket.remoteAddress)
     let counted: ReturnType<RateLimit['count']> | undefined
     let result: Answer
@@ -69,29 +80,10 @@ export function createPipeline({ routes, hosts, rate, findCaller, resolve, log }
         if (!counted.allowed) throw new Problem('rate_limited', `Too many requests. Wait ${counted.retry_after_s} s and go on.`, counted)
       }
 
-      if (req.method === 'OPTIONS' && (allow.length > 0 || pathname === '*'))
-        result = nothing({ allow: (allow.length > 0 ? allow : everyMethod).join(', ') })
+      if (req.method === 'OPTIONS' && (found.allow.length > 0 || pathname === '*'))
+        result = nothing({ allow: (found.allow.length > 0 ? found.allow : everyMethod).join(', ') })
       else if (match?.target.kind === 'door') result = await match.target.door.answer(doorRequest(req, query, match.params))
-      else {
-        if (!caller && (match || isApiPath(pathname) || allow.length > 0)) throw unauthorized()
-        if (!match || !caller) throw allow.length > 0 ? new MethodNotAllowed(req.method ?? '', allow) : routeNotFound()
-        const { target, params } = match
-        if (target.kind !== 'operation') throw routeNotFound()
-
-        checkOrigin(req, caller)
-        if (allOperations[target.id].access === 'owner' && !caller.is_instance_owner)
-          throw new Problem('forbidden', 'Only the owner of this instance may do that.')
-        const client = createClientSignal(res)
-        const context = new RequestContext(caller, requestId, client)
-        // Without a body or a query there is nothing to refuse before the handler itself looks for what the path names.
-        if (resolve && (query !== '' || hasBody(req) || takesBody(target.id))) await resolve(context, target.id, params)
-        const headers = {
-          type: req.headers['content-type'],
-          encoding: req.headers['content-encoding'],
-          last_event_id: headerValues(req, 'last-event-id')[0],
-        }
-        result = await target.run(context, { params, query, body, headers, is_head: req.method === 'HEAD', onEnd: () => client.abort() })
-      }
+      else result = await operate(req, res, { caller, requestId, pathname, query, body, found })
     } catch (error) {
       const problem = problemOf(error, requestId, match?.target.kind === 'operation' ? match.target.id : null, log)
       result = refusal(problem, requestId)
@@ -102,31 +94,29 @@ export function createPipeline({ routes, hosts, rate, findCaller, resolve, log }
     const alias = match?.target.kind === 'operation' && match.target.is_alias ? aliasHeaders(pathname) : undefined
     return { ...result, headers: { ...commonHeaders(requestId, counted ?? rate.look(key)), ...alias, ...result.headers } }
   }
-}
 
-/** Binds an operation of the record to its handler. */
-export function bind<Id extends OperationId>(id: Id, handlers: Handlers<Context>, streams: Streams): Run {
-  const spec: OperationSpec = allOperations[id]
-  const handler = handlers[id]
-  const { success } = spec
-  return async (context, request) => {
-    const params = parseParams(spec.params, request.params)
-    const query = parseQuery(spec.query, request.query)
-    // A browser that comes back sends the header, which is newer than what stands in its address.
-    if ('events' in success && request.headers.last_event_id) query.last_event_id = request.headers.last_event_id
-    const body = spec.body ? parseBody(spec.body, request.body, request.headers) : undefined
-    const output: unknown = await handler(context, { params, query, body } as Input<Operations[Id]>)
+  /** From authentication on. What is at an unknown path below /v1 is not told to somebody who is not signed in either. */
+  async function operate(req: IncomingMessage, res: ServerResponse, asked: Asked): Promise<Answer> {
+    const { caller, requestId, found, query } = asked
+    const isOpen = found.at === undefined ? !isApiPath(asked.pathname) : found.at.kind === 'door'
+    if (!caller && !isOpen) throw unauthorized()
+    if (!found.match) throw found.at === undefined ? routeNotFound() : new MethodNotAllowed(req.method ?? '', found.allow)
+    const { target, params } = found.match
+    if (!caller || target.kind === 'door') throw routeNotFound()
 
-    if ('json' in success) return json(success.status, output)
-    if ('content_type' in success) return text(200, success.content_type, output as Uint8Array<ArrayBuffer>)
-    if (!('events' in success)) return nothing()
-    const events = output as EventStream
-    if (!request.is_head) {
-      const owner = { credential_id: context.caller.credential_id, request_id: context.request_id, onEnd: request.onEnd }
-      return { status: 200, headers: { ...streamHeaders }, body: streams.body(events, owner) }
+    checkOrigin(req, caller)
+    const spec: OperationSpec = allOperations[target.id]
+    if (spec.access === 'owner' && !caller.is_instance_owner) throw new Problem('forbidden', 'Only the owner of this instance may do that.')
+    const client = createClientSignal(res)
+    const context = new RequestContext(caller, requestId, client)
+    // Without a body or a query there is nothing to refuse before the handler itself looks for what the path names.
+    if (resolve && (query !== '' || spec.body)) await resolve(context, target.id, params)
+    const headers = {
+      type: req.headers['content-type'],
+      encoding: req.headers['content-encoding'],
+      last_event_id: headerValues(req, 'last-event-id')[0],
     }
-    await events[Symbol.asyncIterator]().return?.()
-    return { status: 200, headers: { ...streamHeaders }, body: null }
+    return target.run(context, { params, query, body: asked.body, headers, is_head: req.method === 'HEAD', onEnd: () => client.abort() })
   }
 }
 
@@ -160,8 +150,6 @@ const misdirected = () =>
 
 const closing: ReadonlySet<number> = new Set([408, 413, 414, 431])
 const everyMethod = ['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS']
-
-const takesBody = (id: OperationId) => 'body' in allOperations[id]
 
 const isCounted = (match: Match<Target> | undefined) => match?.target.kind !== 'door' || match.target.door.is_counted
 

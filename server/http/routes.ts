@@ -18,10 +18,18 @@ interface Node<Target> {
   below: Target | undefined
 }
 
+export interface Found<Target> {
+  match: Match<Target> | undefined
+  /** What is at that path with whatever method. */
+  at: Target | undefined
+  /** The methods of that path; empty when there is a match, or nothing at all. */
+  allow: string[]
+}
+
 export interface Routes<Target> {
   add(method: Method, path: string, target: Target): void
-  /** HEAD finds what GET finds. `params.path` of `/**` is the whole path. `allow` is empty when nothing is at that path. */
-  find(method: string, pathname: string): { match: Match<Target> | undefined; allow: string[] }
+  /** HEAD finds what GET finds. `params.path` of `/**` is the whole path. */
+  find(method: string, pathname: string): Found<Target>
 }
 
 export function createRoutes<Target>(): Routes<Target> {
@@ -68,16 +76,19 @@ export function createRoutes<Target>(): Routes<Target> {
         node = node.variable.node
       }
       const found = node.targets.get((method === 'HEAD' ? 'GET' : method) as Method)
-      const allow = found ? [] : allowed(node)
-      return { match: found && { target: found.target, params: Object.fromEntries(found.names.map((name, i) => [name, values[i] ?? ''])) }, allow }
+      if (!found) return { match: undefined, at: node.targets.values().next().value?.target, allow: allowed(node) }
+      const params = Object.fromEntries(found.names.map((name, i) => [name, values[i] ?? '']))
+      return { match: { target: found.target, params }, at: found.target, allow: [] }
     },
   }
 }
 
-const nowhere = { match: undefined, allow: [] }
+const nowhere = { match: undefined, at: undefined, allow: [] }
 
-const everythingBelow = <Target>(method: string, target: Target, path: string) =>
-  method === 'GET' || method === 'HEAD' ? { match: { target, params: { path } }, allow: [] } : { match: undefined, allow: ['GET', 'HEAD', 'OPTIONS'] }
+function everythingBelow<Target>(method: string, target: Target, path: string): Found<Target> {
+  const isRead = method === 'GET' || method === 'HEAD'
+  return { match: isRead ? { target, params: { path } } : undefined, at: target, allow: isRead ? [] : ['GET', 'HEAD', 'OPTIONS'] }
+}
 
 const emptyNode = <Target>(): Node<Target> => ({ fixed: new Map(), variable: undefined, targets: new Map(), below: undefined })
 
