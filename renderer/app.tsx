@@ -36,7 +36,7 @@ export function App() {
                   {Object.entries(pages).map(([path, Page]) => (
                     <Route key={path} path={path} component={Page} />
                   ))}
-                  <Route path="/projects/:slug/*?">{({ slug = '' }) => <ProjectFrame slug={slug} key={slug} />}</Route>
+                  <Route path="/projects/:slug/*?">{({ slug }) => <ProjectFrame slug={slug} key={slug} />}</Route>
                   <Route component={NotFound} />
                 </Switch>
               </Suspense>

@@ -264,7 +264,10 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
 
     return {
       instance,
-      ...{ api_url: urls.api, edge_url: urls.edge, dashboard_url: urls.dashboard, version },
+      api_url: urls.api,
+      edge_url: urls.edge,
+      dashboard_url: urls.dashboard,
+      version,
       notices: [
         ...(apiFellBack ? [`Port ${options.port} is taken: the API is at ${urls.api} instead.`] : []),
         ...(edgeAt.fell_back ? [`Port ${options.edge_port} is taken: the edge is at ${urls.edge} instead.`] : []),

@@ -178,7 +178,7 @@ export function createApps(deps: YardDeps): Apps {
       const { instance, ended } = candidate
       if (instance) await untilHealthy({ instance, ended, signal, note: () => {} })
       app.candidate = candidate
-      deps.routes.set(app.spec, routeTo(candidate))
+      void deps.routes.set(app.spec, routeTo(candidate))
       if (instance) tell(app.spec, 'running')
       watch(app)
     } catch (error) {

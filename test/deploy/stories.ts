@@ -50,7 +50,7 @@ export function deploymentStories(runtime: 'process' | 'docker'): void {
         is_dirty: false,
         is_current: true,
         can_rollback: true,
-        url: `${home.platform.edge_url.replace('127.0.0.1', 'first.localhost')}`,
+        url: home.platform.edge_url.replace('127.0.0.1', 'first.localhost'),
         queue_position: null,
         framework: 'node',
         runtime,

@@ -160,7 +160,7 @@ describe.each(paths)('routes, $name', ({ fast_path }) => {
     ['crashed', 502],
     ['failed', 404],
   ] as const)('the page %s has status %i, in HTML and in JSON', async (name, status) => {
-    await edge.edge.setRoute('app.localhost', { ...page(name), project_name: '<script>alert(1)</script>' } as Route)
+    await edge.edge.setRoute('app.localhost', { ...page(name), project_name: '<script>alert(1)</script>' })
     const html = await get(edge.port, '/', { headers: { accept: 'text/html,*/*' } })
     expect(html.status).toBe(status)
     expect(html.headers['content-type']).toBe('text/html; charset=utf-8')

@@ -82,7 +82,7 @@ describe('a log', () => {
     const lagged = events.filter((event) => event.event === 'lagged')
     expect(lagged).toHaveLength(1)
     const lines = events.filter((event) => event.event === 'log')
-    expect((lagged[0]?.data as { dropped: number }).dropped + lines.length).toBe(19_999)
+    expect((lagged[0]!.data as { dropped: number }).dropped + lines.length).toBe(19_999)
     expect(lines.length).toBeGreaterThan(500)
     expect(lines.length).toBeLessThan(5_000)
   })
