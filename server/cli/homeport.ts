@@ -46,4 +46,4 @@ process.exitCode = await runCommandLine(
 )
 
 // A platform that was cut off leaves handles behind that would keep the process.
-if (stop.signal.aborted) process.exit()
+if (stop.signal.aborted || process.argv[2] === 'serve') process.exit()

@@ -37,6 +37,13 @@ export const serve: Command = {
       // What went well is no news on a terminal.
       if (!line.includes('"level":"info"')) terminal.err(line)
     })
+    // A promise that nobody waited for ends no platform; an exception outside of every request leaves it in an unknown state.
+    const fatal = new AbortController()
+    process.on('unhandledRejection', (error) => log.error('unhandled_rejection', { error }))
+    process.on('uncaughtException', (error) => {
+      log.error('uncaught_exception', { error })
+      fatal.abort()
+    })
     let platform: Awaited<ReturnType<typeof startPlatform>>
     try {
       platform = await startPlatform(options, { log })
@@ -53,11 +60,11 @@ export const serve: Command = {
       for (const line of welcome(call, shown, options, isOpened)) terminal.out(line)
     }
 
-    await ended(call.signal)
+    await ended(AbortSignal.any([call.signal, fatal.signal]))
     if (!call.json) terminal.err('Stopping ...')
     const isInTime = await Promise.race([platform.stop().then(() => true), later(stopPatience_ms)])
     if (!isInTime) terminal.err(`Not everything had ended after ${stopPatience_ms / 1000} s and was cut off. Nothing that was answered is lost.`)
-    return exitCodes.done
+    return fatal.signal.aborted ? exitCodes.refused : exitCodes.done
   },
 }
 
