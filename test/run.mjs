@@ -1,6 +1,7 @@
 /**
  * `npm test`: installs what is missing and runs every check. The closing summary names what this machine lacks and what was not
- * run for it; the last line counts. `npm run check` (`--checks`) leaves the suites out. Runs on any Node from 20.19.
+ * run for it; the last line counts. `npm run check` (`--checks`) leaves the suites out,
+ * `npm test -- test/edge` runs that room alone. Runs on any Node from 20.19.
  */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
@@ -9,6 +10,8 @@ import { buildChanged, installMissing, nodePath, root } from '../server/cli/prep
 
 const reports = join(root, 'out', 'test')
 const isCheckOnly = process.argv.includes('--checks')
+/** Folders or files of test/: only these suites are run, without the checks. */
+const only = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
 const total = { passed: 0, failed: 0, skipped: 0 }
 /** One line per failure, for the summary. */
 const failures = []
@@ -27,25 +30,34 @@ mkdirSync(reports, { recursive: true })
 
 const bin = (name) => join(root, 'node_modules', name)
 
-await check('types', bin('typescript/bin/tsc'), ['-b'])
-await check('lint', bin('oxlint/bin/oxlint'), ['--type-aware', '--quiet', '--threads', '2'])
-await check('format', bin('oxfmt/bin/oxfmt'), ['--check', '--threads', '2'])
-await check('unused files and dependencies', bin('knip/bin/knip.js'), [
-  '--include',
-  'files,dependencies,unlisted,unresolved,binaries',
-  '--no-progress',
-  '--no-config-hints',
-])
-await checkDescription()
-await checkBuild()
-if (!isCheckOnly) {
-  await vitest()
-  await playwright()
-} else await vitest(['test/architecture.test.ts'])
+if (only.length > 0) await vitest(only)
+else {
+  await checkAll()
+  await (isCheckOnly ? vitest(['test/architecture.test.ts']) : suites())
+}
 
 const lacks = await summarize()
 process.exitCode = total.failed > 0 || lacks.unexplained > 0 ? 1 : 0
 console.log(`\n${total.passed} passed, ${total.failed + lacks.unexplained} failed, ${total.skipped} skipped`)
+
+async function checkAll() {
+  await check('types', bin('typescript/bin/tsc'), ['-b'])
+  await check('lint', bin('oxlint/bin/oxlint'), ['--type-aware', '--quiet', '--threads', '2'])
+  await check('format', bin('oxfmt/bin/oxfmt'), ['--check', '--threads', '2'])
+  await check('unused', bin('knip/bin/knip.js'), [
+    '--include',
+    'files,dependencies,unlisted,unresolved,binaries',
+    '--no-progress',
+    '--no-config-hints',
+  ])
+  await checkDescription()
+  await checkBuild()
+}
+
+async function suites() {
+  await vitest()
+  await playwright()
+}
 
 /** A check that passes or fails as a whole. What it printed is shown when it fails. */
 async function check(name, script, args, minutes = 5) {
