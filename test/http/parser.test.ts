@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bearer, sampleProject, startDouble } from './double.ts'
 import type { Double } from './double.ts'
@@ -192,5 +193,26 @@ describe('raw requests', () => {
       'x'.repeat(1_100_000),
     ])
     isEnvelope(large, 413, 'payload_too_large')
+  })
+
+  it('is not harmed by clients that go before their answer', async () => {
+    const before = double.log.length
+    await Promise.all(
+      Array.from(
+        { length: 200 },
+        (_, i) =>
+          new Promise<void>((resolve) => {
+            const socket = connect(double.port, '127.0.0.1')
+            socket.on('error', () => {})
+            socket.on('close', () => resolve())
+            const body = i % 2 ? 'Content-Length: 100\r\n\r\n{' : '\r\n'
+            socket.write(`${i % 2 ? 'POST /v1/projects' : 'GET /v1/projects/abc'} HTTP/1.1\r\n${host}${auth}${body}`, () =>
+              i % 3 ? socket.destroy() : socket.resetAndDestroy(),
+            )
+          }),
+      ),
+    )
+    expect((await double.fetch('/healthz')).status).toBe(200)
+    expect(double.log.slice(before)).toEqual([])
   })
 })
