@@ -12,6 +12,9 @@ export interface Engine {
   network(): Promise<string>
   /** Starts a container; makes our network anew when someone has pruned it since. */
   startContainer(container: Docker.Container): Promise<void>
+  /** Work that nobody waits for, but the end of the driver and the discarding of a deployment. */
+  background(job: Promise<void>): void
+  settled(): Promise<void>
   labels(role: Role, more?: { project_id?: string; deployment_id?: string; [label: string]: string | undefined }): Record<string, string>
   /** Filters that name only what is ours. */
   ours(more?: Record<string, string>): { label: string[] }
@@ -26,6 +29,7 @@ export function createEngine(options: RuntimeOptions): Engine {
   const short = options.instance_id.toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '') || 'local'
   let connecting: Promise<Connection> | undefined
   let network: Promise<string> | undefined
+  const jobs = new Set<Promise<void>>()
 
   const search = async (): Promise<Connection> => {
     const found = await connect(await findCandidates(options.docker))
@@ -69,6 +73,13 @@ export function createEngine(options: RuntimeOptions): Engine {
         network = undefined
         throw error
       })),
+    background(job) {
+      const quiet = job.catch((error: unknown) => options.log.warn('docker_clean_up_failed', { error })).finally(() => jobs.delete(quiet))
+      jobs.add(quiet)
+    },
+    async settled() {
+      await Promise.all(jobs)
+    },
     async startContainer(container) {
       try {
         await container.start()

@@ -38,13 +38,16 @@ export async function buildNode(engine: Engine, request: BuildRequest, plan: Nod
     from = made.image
     sourceIsThere = !made.shared
   }
-  if (plan.build_command === null) log.skip('build')
-  else log.step('build')
-  const container = await createBuildContainer(engine, docker, request, from)
-  const abort = () => void removeContainer(container).catch(() => {})
-  signal.addEventListener('abort', abort, { once: true })
   try {
-    signal.throwIfAborted()
+    if (plan.build_command === null) log.skip('build')
+    else log.step('build')
+    return await withBuildContainer(engine, docker, request, from, (container) => buildIn(container))
+  } finally {
+    // Dependencies that may not be shared belong to this image alone; as its parent they stay as long as it does.
+    if (sourceIsThere) await docker.getImage(from).remove({ noprune: true }).catch(() => {})
+  }
+
+  async function buildIn(container: Docker.Container): Promise<Artifact> {
     if (!sourceIsThere) await upload(container, request, plan)
     if (plan.build_command !== null) {
       const steps = from === base ? toolSteps(plan) : []
@@ -55,12 +58,27 @@ export async function buildNode(engine: Engine, request: BuildRequest, plan: Nod
       })
     }
     if (plan.kind === 'static') return await extractSite(engine, container, request, plan)
-    return await commitServer(engine, docker, container, request, plan)
+    return commitServer(engine, docker, container, request, plan)
+  }
+}
+
+/** Makes a container, hands it to `work`, and removes it: at once when the work failed or was aborted, else behind the answer's back. */
+async function withBuildContainer<T>(engine: Engine, docker: Docker, request: BuildRequest, image: string, work: (container: Docker.Container) => Promise<T>): Promise<T> {
+  const { signal } = request
+  const container = await createBuildContainer(engine, docker, request, image)
+  const abort = () => void removeContainer(container).catch(() => {})
+  signal.addEventListener('abort', abort, { once: true })
+  let isDone = false
+  try {
+    signal.throwIfAborted()
+    const result = await work(container)
+    isDone = true
+    return result
   } finally {
     signal.removeEventListener('abort', abort)
-    await removeContainer(container)
-    // Dependencies that may not be shared belong to this image alone; as its parent they stay as long as it does.
-    if (sourceIsThere) await docker.getImage(from).remove({ noprune: true }).catch(() => {})
+    const removal = removeContainer(container)
+    if (isDone) engine.background(removal)
+    else await removal
   }
 }
 
@@ -92,11 +110,7 @@ async function installed(engine: Engine, docker: Docker, request: BuildRequest, 
 }
 
 async function install(engine: Engine, docker: Docker, request: BuildRequest, plan: NodePlan, command: string, base: string, name: string | null): Promise<string> {
-  const { signal } = request
-  const container = await createBuildContainer(engine, docker, request, base)
-  const abort = () => void removeContainer(container).catch(() => {})
-  signal.addEventListener('abort', abort, { once: true })
-  try {
+  return withBuildContainer(engine, docker, request, base, async (container) => {
     await upload(container, request, plan, name === null ? undefined : plan.install_inputs)
     const env = environment(engine, request, plan, 'install')
     await carryOut(engine, container, request, 'install', command, {
@@ -106,18 +120,14 @@ async function install(engine: Engine, docker: Docker, request: BuildRequest, pl
     })
     // The container's labels come along: those of a shared set must not name the deployment that happened to make it.
     const labels = engine.labels('dependencies', { project_id: request.project_id, deployment_id: name === null ? request.deployment_id : '' })
-    return await commit(container, name, { Labels: labels })
-  } finally {
-    signal.removeEventListener('abort', abort)
-    await removeContainer(container)
-  }
+    return commit(container, name, { Labels: labels })
+  })
 }
 
 async function createBuildContainer(engine: Engine, docker: Docker, request: BuildRequest, image: string): Promise<Docker.Container> {
   request.signal.throwIfAborted()
   const bytes = request.memory_mb * 1024 * 1024
   const volume = engine.name(request.project_id, 'cache')
-  await docker.createVolume({ Name: volume, Labels: engine.labels('cache', { project_id: request.project_id }) })
   return docker.createContainer({
     Image: image,
     name: engine.name('build', request.deployment_id, Math.random().toString(36).slice(2, 8)),
@@ -141,7 +151,7 @@ async function createBuildContainer(engine: Engine, docker: Docker, request: Bui
       Init: true,
       NetworkMode: await engine.network(),
       // Named by us. Docker fills a new volume from the image's folder, so that it belongs to the user node.
-      Mounts: [{ Type: 'volume', Source: volume, Target: '/home/node' }],
+      Mounts: [{ Type: 'volume', Source: volume, Target: '/home/node', VolumeOptions: { NoCopy: false, Labels: engine.labels('cache', { project_id: request.project_id }), DriverConfig: { Name: 'local', Options: {} } } }],
       LogConfig: { Type: 'none', Config: {} },
     },
   })

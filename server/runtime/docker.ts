@@ -62,6 +62,7 @@ export function createDockerRuntime(options: RuntimeOptions): Runtime {
     usage: (instanceId) => instances.usage(instanceId),
 
     async forget(projectId) {
+      await engine.settled()
       const { docker } = await engine.connection()
       const filters = JSON.stringify(engine.ours({ 'homeport.project': projectId }))
       const images = await docker.listImages({ filters: JSON.stringify(engine.ours({ 'homeport.project': projectId, 'homeport.role': 'dependencies' })) })
@@ -72,6 +73,7 @@ export function createDockerRuntime(options: RuntimeOptions): Runtime {
 
     async discard(deploymentId, artifact) {
       await rm(join(options.data_dir, 'bundles', pathPart(deploymentId)), { recursive: true, force: true })
+      await engine.settled()
       if (artifact?.kind === 'static' && artifact.directory.startsWith(options.data_dir)) return
       const { docker } = await engine.connection()
       const filters = JSON.stringify(engine.ours({ 'homeport.deployment': deploymentId }))
@@ -82,7 +84,10 @@ export function createDockerRuntime(options: RuntimeOptions): Runtime {
       }
     },
 
-    close: () => instances.close(),
+    async close() {
+      await engine.settled()
+      await instances.close()
+    },
   }
 }
 

@@ -207,7 +207,8 @@ describe.skipIf(!docker.ok)('docker runtime, its own ways', { timeout: 90_000 },
       expect(await dockerDriver.search(built.artifact, ['HPSENT_dockerfile', caMark])).toEqual([])
       expect((await command('docker', ['history', '--no-trunc', built.artifact.kind === 'image' ? built.artifact.image : ''])).includes('example.invalid')).toBe(false)
       await runtime.discard(built.deployment_id, built.artifact)
-      expect(await lines(['images', '-q', ...mine()])).toEqual([])
+      expect(await dockerDriver.leftovers(options, built.deployment_id)).toEqual([])
+      expect(await lines(['images', '-q', '--filter', 'label=homeport.role=build', ...mine()])).toEqual([])
     })
 
     test('that fails says which step and why, and leaves nothing', async () => {
