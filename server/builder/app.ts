@@ -26,7 +26,9 @@ export interface Recipe {
   build_prefix?: string
   build_suffix?: string
   cache_directories?: string[]
-  work: { kind: 'server'; start_command: string[]; variables?: Record<string, string> } | { kind: 'static'; output_directory: string; spa_fallback: boolean }
+  work:
+    | { kind: 'server'; start_command: string[]; variables?: Record<string, string> }
+    | { kind: 'static'; output_directory: string; spa_fallback: boolean }
 }
 
 export type Detector = (app: App) => Promise<Recipe | null>
@@ -40,7 +42,11 @@ export const has = (app: App, dependency: string): boolean => app.manifest.all_d
 
 /** The text of a configuration file without its comments; '' when there is none. */
 export async function configText(app: App, base: string): Promise<string> {
-  const file = await firstOf(app.source, app.directory, ['ts', 'mts', 'js', 'mjs', 'cjs', 'cts'].map((ending) => `${base}.${ending}`))
+  const file = await firstOf(
+    app.source,
+    app.directory,
+    ['ts', 'mts', 'js', 'mjs', 'cjs', 'cts'].map((ending) => `${base}.${ending}`),
+  )
   return (file?.text ?? '').replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|[^:'"`])\/\/.*$/gm, '$1')
 }
 
@@ -66,7 +72,11 @@ export function plainPath(path: string | undefined): string | undefined {
 
 /** Runs a program of an installed package. */
 export function exec(app: App, ...command: string[]): string[] {
-  return app.starter === 'npm' ? ['npm', 'exec', '--', ...command] : app.starter === 'pnpm' ? ['pnpm', 'exec', ...command] : ['yarn', 'run', ...command]
+  return app.starter === 'npm'
+    ? ['npm', 'exec', '--', ...command]
+    : app.starter === 'pnpm'
+      ? ['pnpm', 'exec', ...command]
+      : ['yarn', 'run', ...command]
 }
 
 /** Scripts that serve for development: they watch files, build on the fly or print big warnings. */

@@ -20,10 +20,14 @@ export function exposedPort(dockerfile: string): number | null {
     const name = instruction.toUpperCase()
     if (name === 'FROM') port = null
     if (name === 'ARG' || name === 'ENV') {
-      for (const [, key = '', quoted, plain] of rest.matchAll(/([A-Za-z_]\w*)(?:=|\s+)(?:"([^"]*)"|(\S+))/g)) variables.set(key, quoted ?? plain ?? '')
+      for (const [, key = '', quoted, plain] of rest.matchAll(/([A-Za-z_]\w*)(?:=|\s+)(?:"([^"]*)"|(\S+))/g))
+        variables.set(key, quoted ?? plain ?? '')
     }
     if (name !== 'EXPOSE' || port !== null) continue
-    const filled = rest.replace(/\$\{?([A-Za-z_]\w*)(?::-(\d+))?\}?/g, (_, key: string, fallback: string | undefined) => variables.get(key) ?? fallback ?? '')
+    const filled = rest.replace(
+      /\$\{?([A-Za-z_]\w*)(?::-(\d+))?\}?/g,
+      (_, key: string, fallback: string | undefined) => variables.get(key) ?? fallback ?? '',
+    )
     const found = filled.split(/\s+/).find((word) => /^\d+(\/tcp)?$/i.test(word))
     const number = found ? Number.parseInt(found, 10) : 0
     if (number > 0 && number < 65536) port = number

@@ -50,7 +50,8 @@ export const failurePatterns: FailurePattern[] = [
   },
   {
     name: 'certificate',
-    pattern: /(SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT(?:_LOCALLY)?|CERT_HAS_EXPIRED|DEPTH_ZERO_SELF_SIGNED_CERT|self[- ]signed certificate|unable to (?:get local issuer|verify the first) certificate)/i,
+    pattern:
+      /(SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT(?:_LOCALLY)?|CERT_HAS_EXPIRED|DEPTH_ZERO_SELF_SIGNED_CERT|self[- ]signed certificate|unable to (?:get local issuer|verify the first) certificate)/i,
     message: 'The certificate of a server that was asked is not trusted ($1).',
     hint: 'If your network has an authority of its own, start Homeport with NODE_EXTRA_CA_CERTS naming its certificate.',
   },
@@ -117,7 +118,8 @@ export const failurePatterns: FailurePattern[] = [
   },
   {
     name: 'no-such-package',
-    pattern: /npm error 404\s+'?([^'\s]+@[^'\s]+)'? is not in (?:this|the npm) registry|ERR_PNPM_FETCH_404\S*\s+(\S+)|YN0035: (.*): Package not found/,
+    pattern:
+      /npm error 404\s+'?([^'\s]+@[^'\s]+)'? is not in (?:this|the npm) registry|ERR_PNPM_FETCH_404\S*\s+(\S+)|YN0035: (.*): Package not found/,
     message: 'The registry does not know a package: $1$2$3.',
     hint: 'Check its name in package.json. A private package needs its registry and a token in .npmrc.',
   },
@@ -135,13 +137,15 @@ export const failurePatterns: FailurePattern[] = [
   },
   {
     name: 'engine-mismatch',
-    pattern: /EBADENGINE|ERR_PNPM_UNSUPPORTED_ENGINE|The engine "node" is incompatible with this module\. Expected version "([^"]+)"|requires Node\.js? (?:version )?([\^>=\d. |<]+)|You are using Node\.js [\d.]+\. For Next\.js, Node\.js version "([^"]+)"/,
+    pattern:
+      /EBADENGINE|ERR_PNPM_UNSUPPORTED_ENGINE|The engine "node" is incompatible with this module\. Expected version "([^"]+)"|requires Node\.js? (?:version )?([\^>=\d. |<]+)|You are using Node\.js [\d.]+\. For Next\.js, Node\.js version "([^"]+)"/,
     message: 'A package does not work with this version of Node.',
     hint: 'Set the project’s node_version, or name the version in .nvmrc or in engines of package.json ($1$2$3).',
   },
   {
     name: 'native-tools-missing',
-    pattern: /gyp ERR! (?:find Python|stack Error: (?:not found: make|`make` failed|Could not find any Python))|not found: make\b|g\+\+: (?:command )?not found|gyp ERR! build error|make: not found/,
+    pattern:
+      /gyp ERR! (?:find Python|stack Error: (?:not found: make|`make` failed|Could not find any Python))|not found: make\b|g\+\+: (?:command )?not found|gyp ERR! build error|make: not found/,
     message: 'A package must be compiled, and the tools for it (python3, make, g++) are missing or failed.',
     hint: 'Update the package to a version with prebuilt binaries for this Node, or use a Dockerfile that installs python3, make and g++.',
   },
@@ -160,7 +164,8 @@ export const failurePatterns: FailurePattern[] = [
   // Building
   {
     name: 'missing-script',
-    pattern: /Missing script: "?([\w:.-]+)"?|ERR_PNPM_NO_SCRIPT\S*\s+Missing script: (\S+)|error Command "([\w:.-]+)" not found|Couldn't find a script named "([^"]+)"/,
+    pattern:
+      /Missing script: "?([\w:.-]+)"?|ERR_PNPM_NO_SCRIPT\S*\s+Missing script: (\S+)|error Command "([\w:.-]+)" not found|Couldn't find a script named "([^"]+)"/,
     message: 'package.json has no script “$1$2$3$4”.',
     hint: 'Add the script, or set the project’s build command to one that is there.',
   },
@@ -178,7 +183,8 @@ export const failurePatterns: FailurePattern[] = [
   },
   {
     name: 'vite-unresolved-import',
-    pattern: /(?:\[vite\]:? )?Rol(?:lup|ldown) failed to resolve import "([^"]+)" from "([^"]+)"|\[UNRESOLVED_IMPORT\] (?:Error: )?(?:Could not resolve|Failed to resolve) '([^']+)'(?: in (\S+))?/i,
+    pattern:
+      /(?:\[vite\]:? )?Rol(?:lup|ldown) failed to resolve import "([^"]+)" from "([^"]+)"|\[UNRESOLVED_IMPORT\] (?:Error: )?(?:Could not resolve|Failed to resolve) '([^']+)'(?: in (\S+))?/i,
     message: 'The import “$1$3” in $2$4 leads nowhere.',
     hint: 'Install the package that it names and commit the lock file; for a file check its name, capital letters included.',
   },
@@ -202,7 +208,8 @@ export const failurePatterns: FailurePattern[] = [
   },
   {
     name: 'missing-variable',
-    pattern: /(?:Missing|Undefined) (?:required )?env(?:ironment)? ?var(?:iable)?s?:? ['"`]?([A-Z][A-Z0-9_]+)?|Environment variable not found: ([A-Z][A-Z0-9_]+)|Invalid environment variables|([A-Z][A-Z0-9_]{2,}) (?:environment variable )?(?:is not (?:set|defined)|is (?:missing|required))/,
+    pattern:
+      /(?:Missing|Undefined) (?:required )?env(?:ironment)? ?var(?:iable)?s?:? ['"`]?([A-Z][A-Z0-9_]+)?|Environment variable not found: ([A-Z][A-Z0-9_]+)|Invalid environment variables|([A-Z][A-Z0-9_]{2,}) (?:environment variable )?(?:is not (?:set|defined)|is (?:missing|required))/,
     message: 'A variable is missing: $1$2$3.',
     hint: 'Add it to the project’s variables for this environment, then deploy again.',
   },
@@ -244,7 +251,8 @@ export const failurePatterns: FailurePattern[] = [
   },
   {
     name: 'esm-commonjs',
-    pattern: /require is not defined in ES module scope|Cannot use import statement outside a module|ERR_REQUIRE_ESM|module is not defined in ES module scope/,
+    pattern:
+      /require is not defined in ES module scope|Cannot use import statement outside a module|ERR_REQUIRE_ESM|module is not defined in ES module scope/,
     message: 'A file mixes require and import.',
     hint: 'Set "type" in package.json to fit, or give the file the ending .cjs or .mjs.',
   },
@@ -275,7 +283,8 @@ export const failurePatterns: FailurePattern[] = [
   },
   {
     name: 'command-not-found',
-    pattern: /(?:sh|bash)(?:: line)?(?:: \d+)?: ([\w@./-]+): (?:command )?not found|'([\w@./-]+)' is not recognized|exec: "?([\w@./-]+)"?: (?:executable file )?not found/,
+    pattern:
+      /(?:sh|bash)(?:: line)?(?:: \d+)?: ([\w@./-]+): (?:command )?not found|'([\w@./-]+)' is not recognized|exec: "?([\w@./-]+)"?: (?:executable file )?not found/,
     message: 'The command “$1$2$3” is not there.',
     hint: 'Install the package that has it (dependencies or devDependencies), and commit the lock file.',
   },

@@ -6,24 +6,45 @@ import { within, type SourceFolder } from './source-folder.ts'
 import type { Workspace } from './workspace.ts'
 
 const besideTheLock = [
-  'package.json', 'package-lock.json', 'npm-shrinkwrap.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml', 'yarn.lock', '.npmrc', '.yarnrc', '.yarnrc.yml', '.pnpmfile.cjs', '.pnpmfile.mjs',
+  'package.json',
+  'package-lock.json',
+  'npm-shrinkwrap.json',
+  'pnpm-lock.yaml',
+  'pnpm-workspace.yaml',
+  'yarn.lock',
+  '.npmrc',
+  '.yarnrc',
+  '.yarnrc.yml',
+  '.pnpmfile.cjs',
+  '.pnpmfile.mjs',
 ]
 const folders = ['patches', '.yarn/patches', '.yarn/plugins', '.yarn/releases', 'prisma']
 /** Scripts around installing that do without the app's own files. */
-const harmless = /^(husky( install)?|is-ci|lefthook install|simple-git-hooks|patch-package|prisma generate|svelte-kit sync|nuxt prepare|nuxi prepare|astro sync|ngcc|echo\b.*|true|only-allow \w+|npx only-allow \w+|exit 0)$/
+const harmless =
+  /^(husky( install)?|is-ci|lefthook install|simple-git-hooks|patch-package|prisma generate|svelte-kit sync|nuxt prepare|nuxi prepare|astro sync|ngcc|echo\b.*|true|only-allow \w+|npx only-allow \w+|exit 0)$/
 const aroundInstall = ['preinstall', 'install', 'postinstall', 'prepublish', 'preprepare', 'prepare', 'postprepare']
 
 /**
  * The files that installed packages depend on, relative to the source. `['.']`, all of it, when a script that runs at
  * install time may read anything.
  */
-export async function installInputs(source: SourceFolder, workspace: Workspace, app: string, appManifest: Manifest): Promise<{ inputs: string[]; why: string | null }> {
+export async function installInputs(
+  source: SourceFolder,
+  workspace: Workspace,
+  app: string,
+  appManifest: Manifest,
+): Promise<{ inputs: string[]; why: string | null }> {
   const manifests: [string, Manifest][] = [[workspace.directory, workspace.manifest], ...workspace.members, [app, appManifest]]
   for (const [folder, manifest] of manifests) {
     const name = aroundInstall.find((script) => manifest.scripts[script] !== undefined && !isHarmless(manifest.scripts[script]))
-    if (name) return { inputs: ['.'], why: `Packages are installed again whenever the source changes: “${name}” in ${within(folder, 'package.json')} may read any of it` }
+    if (name)
+      return {
+        inputs: ['.'],
+        why: `Packages are installed again whenever the source changes: “${name}” in ${within(folder, 'package.json')} may read any of it`,
+      }
     const local = Object.values(manifest.all_dependencies).find((range) => /^(file|link|portal):/.test(range))
-    if (local) return { inputs: ['.'], why: `Packages are installed again whenever the source changes: ${within(folder, 'package.json')} depends on ${local}` }
+    if (local)
+      return { inputs: ['.'], why: `Packages are installed again whenever the source changes: ${within(folder, 'package.json')} depends on ${local}` }
   }
   const inputs = new Set<string>()
   for (const folder of new Set(manifests.map(([name]) => name))) {
@@ -52,7 +73,13 @@ async function filesBelow(source: SourceFolder, folder: string, depth = 0): Prom
 }
 
 /** Two builds with the same key have the same installed packages. */
-export async function installKey(source: SourceFolder, inputs: string[], nodeVersion: string, manager: Pick<PackageManager, 'name' | 'version'>, command: string): Promise<string> {
+export async function installKey(
+  source: SourceFolder,
+  inputs: string[],
+  nodeVersion: string,
+  manager: Pick<PackageManager, 'name' | 'version'>,
+  command: string,
+): Promise<string> {
   const hash = createHash('sha256')
   const add = (text: string) => hash.update(`${Buffer.byteLength(text)}:`).update(text)
   for (const text of [nodeVersion, manager.name, manager.version ?? '', command]) add(text)

@@ -43,7 +43,11 @@ function parse(text: string, path: string): Record<string, unknown> {
   try {
     return record(JSON.parse(text.replace(/^\uFEFF/, '')))
   } catch (error) {
-    throw new DetectFailure(`${path} is no valid JSON: ${error instanceof Error ? error.message : 'unreadable'}.`, 'Correct the file, then deploy again.', error)
+    throw new DetectFailure(
+      `${path} is no valid JSON: ${error instanceof Error ? error.message : 'unreadable'}.`,
+      'Correct the file, then deploy again.',
+      error,
+    )
   }
 }
 
@@ -54,7 +58,11 @@ export async function readYaml(source: SourceFolder, path: string): Promise<Reco
   try {
     return record(parseYaml(text))
   } catch (error) {
-    throw new DetectFailure(`${path} is no valid YAML: ${error instanceof Error ? error.message.split('\n')[0] : 'unreadable'}`, 'Correct the file, then deploy again.', error)
+    throw new DetectFailure(
+      `${path} is no valid YAML: ${error instanceof Error ? error.message.split('\n')[0] : 'unreadable'}`,
+      'Correct the file, then deploy again.',
+      error,
+    )
   }
 }
 

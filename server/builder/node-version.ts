@@ -19,7 +19,10 @@ export async function chooseNode(source: SourceFolder, directories: string[], ma
   }
   for (const directory of directories) {
     const file = await firstOf(source, directory, ['.nvmrc', '.node-version'])
-    const line = file?.text.split('\n').map((text) => text.replace(/#.*/, '').trim()).find(Boolean)
+    const line = file?.text
+      .split('\n')
+      .map((text) => text.replace(/#.*/, '').trim())
+      .find(Boolean)
     if (!file || !line) continue
     const version = resolveVersion(line)
     if (version) return { version, why: `Node ${version}: ${file.name} says ${line}` }
@@ -33,7 +36,10 @@ export async function chooseNode(source: SourceFolder, directories: string[], ma
 
 /** An exact version stays, a range becomes the newest known major in it; undefined when it cannot be read. */
 export function resolveVersion(text: string): string | undefined {
-  const wanted = text.trim().replace(/^node@/i, '').toLowerCase()
+  const wanted = text
+    .trim()
+    .replace(/^node@/i, '')
+    .toLowerCase()
   if (/^(node|latest|current|stable|lts\/\*|lts|\*|x)$/.test(wanted)) return knownMajors[0]
   const codename = wanted.match(/^lts\/([a-z]+)$/)?.[1]
   if (codename) return codenames[codename]

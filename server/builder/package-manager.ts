@@ -50,16 +50,29 @@ const of: Record<PackageManager['name'], Choose> = {
     const lock = locks.find((name) => name === 'package-lock.json' || name === 'npm-shrinkwrap.json') ?? null
     if (lock) return { name: 'npm', version, lock, install_command: 'npm ci --include=dev', why: `npm ci: ${lock}`, script_runner: 'npm' }
     const bun = locks.find((name) => name.startsWith('bun'))
-    const why = bun ? `npm install: ${bun} is Bun’s, its versions are not used; packages are installed with npm` : 'npm install: there is no lock file, versions may differ from build to build'
+    const why = bun
+      ? `npm install: ${bun} is Bun’s, its versions are not used; packages are installed with npm`
+      : 'npm install: there is no lock file, versions may differ from build to build'
     return { name: 'npm', version, lock: null, install_command: 'npm install --include=dev', why, script_runner: 'npm' }
   },
   async pnpm(source, directory, version, locks) {
     const lock = locks.includes('pnpm-lock.yaml') ? 'pnpm-lock.yaml' : null
     const common = { name: 'pnpm', script_runner: 'pnpm', lock } as const
-    if (!lock) return { ...common, version: version ?? '10', install_command: 'pnpm install --no-frozen-lockfile --prod=false', why: 'pnpm install: there is no pnpm-lock.yaml' }
+    if (!lock)
+      return {
+        ...common,
+        version: version ?? '10',
+        install_command: 'pnpm install --no-frozen-lockfile --prod=false',
+        why: 'pnpm install: there is no pnpm-lock.yaml',
+      }
     const format = (await source.read(within(directory, lock)))?.match(/^lockfileVersion:\s*['"]?(\d+)/m)?.[1]
     const byFormat: Record<string, string> = { 5: '7', 6: '8', 9: '10' }
-    return { ...common, version: version ?? byFormat[format ?? ''] ?? '10', install_command: 'pnpm install --frozen-lockfile --prod=false', why: `pnpm install --frozen-lockfile: ${lock}` }
+    return {
+      ...common,
+      version: version ?? byFormat[format ?? ''] ?? '10',
+      install_command: 'pnpm install --frozen-lockfile --prod=false',
+      why: `pnpm install --frozen-lockfile: ${lock}`,
+    }
   },
   async yarn(source, directory, version, locks) {
     const lock = locks.includes('yarn.lock') ? 'yarn.lock' : null
@@ -70,7 +83,12 @@ const of: Record<PackageManager['name'], Choose> = {
     const common = { name: 'yarn', version: chosen, lock } as const
     if (chosen.startsWith('1.') || chosen === '1') {
       const why = lock ? `yarn install --frozen-lockfile: ${lock} of yarn 1` : 'yarn install: there is no yarn.lock'
-      return { ...common, script_runner: 'yarn', install_command: `yarn install${lock ? ' --frozen-lockfile' : ''} --production=false --non-interactive`, why }
+      return {
+        ...common,
+        script_runner: 'yarn',
+        install_command: `yarn install${lock ? ' --frozen-lockfile' : ''} --production=false --non-interactive`,
+        why,
+      }
     }
     // A plain node must be able to start the app: Plug'n'Play would need a loader. `yarn run` would then miss its own files.
     const isForced = settings.nodeLinker === undefined || settings.nodeLinker === 'pnp'

@@ -25,7 +25,10 @@ export async function planBuild({ folder, settings, has_docker = true }: PlanOpt
   const source = await openSource(folder)
   const directory = within('.', settings.root_directory.trim() || '.')
   if (!(await source.isFolder(directory))) {
-    throw new DetectFailure(`The source has no folder “${directory}”.`, 'Correct root_directory in the project’s settings. A link that leads out of the repository is not followed.')
+    throw new DetectFailure(
+      `The source has no folder “${directory}”.`,
+      'Correct root_directory in the project’s settings. A link that leads out of the repository is not followed.',
+    )
   }
   const docker = await planDockerfile(source, directory)
   const manifest = await readManifest(source, directory)
@@ -38,7 +41,11 @@ export async function planBuild({ folder, settings, has_docker = true }: PlanOpt
   if (!manifest) {
     const recipe = await plainHtml({ source, directory })
     if (recipe) return planWithoutPackages(source, directory, settings, recipe, passedOver)
-    if (docker) throw new DetectFailure('The source has a Dockerfile, and this instance has no Docker engine.', 'Install Docker and start it, then deploy again.')
+    if (docker)
+      throw new DetectFailure(
+        'The source has a Dockerfile, and this instance has no Docker engine.',
+        'Install Docker and start it, then deploy again.',
+      )
     throw await nothingFound(source, directory)
   }
   return planNode(source, directory, manifest, settings, passedOver)
@@ -49,7 +56,8 @@ async function planNode(source: SourceFolder, directory: string, manifest: Manif
   const asked = settings.install_command === 'auto' ? null : settings.install_command
   const detected = await choosePackageManager(source, workspace.directory, workspace.manifest)
   const implied = asked === null ? null : managerOfCommand(asked)
-  const manager = implied !== null && implied !== detected.name ? { name: implied, version: null } : { name: detected.name, version: detected.version }
+  const manager =
+    implied !== null && implied !== detected.name ? { name: implied, version: null } : { name: detected.name, version: detected.version }
   const hasPackages = detected.lock !== null || Object.keys(manifest.all_dependencies).length > 0 || workspace.members.size > 0
 
   const ownBuild = settings.build_command === 'auto' ? null : settings.build_command
@@ -70,11 +78,25 @@ async function planNode(source: SourceFolder, directory: string, manifest: Manif
     ...notes,
     ...recipe.why,
     node.why,
-    ...(asked !== null ? [`Install: ${asked}, from the project’s settings`] : hasPackages ? [detected.why] : ['Nothing to install: package.json names no packages']),
-    ...(workspace.directory !== directory ? [`A workspace: packages are installed in ${workspace.directory === '.' ? 'the root of the source' : workspace.directory}`] : []),
+    ...(asked !== null
+      ? [`Install: ${asked}, from the project’s settings`]
+      : hasPackages
+        ? [detected.why]
+        : ['Nothing to install: package.json names no packages']),
+    ...(workspace.directory !== directory
+      ? [`A workspace: packages are installed in ${workspace.directory === '.' ? 'the root of the source' : workspace.directory}`]
+      : []),
     ...(neighbours.length > 0 ? [`Built before it, because it needs them: ${neighbours.join(', ')}`] : []),
-    ...(ownBuild !== null ? [`Build: ${ownBuild}, from the project’s settings`] : build === null ? ['Nothing to build: package.json has no build script'] : [`Build: ${build}`]),
-    ...(web && work.kind === 'server' ? ['Start: the web line of Procfile'] : work.kind === 'server' ? [`Start: ${work.start_command.join(' ')}`] : []),
+    ...(ownBuild !== null
+      ? [`Build: ${ownBuild}, from the project’s settings`]
+      : build === null
+        ? ['Nothing to build: package.json has no build script']
+        : [`Build: ${build}`]),
+    ...(web && work.kind === 'server'
+      ? ['Start: the web line of Procfile']
+      : work.kind === 'server'
+        ? [`Start: ${work.start_command.join(' ')}`]
+        : []),
     ...(work.kind === 'static' ? [`Served: the files of ${within(directory, work.output_directory)}`] : []),
     ...(inputs.why ? [inputs.why] : []),
   ]
@@ -90,7 +112,11 @@ async function planNode(source: SourceFolder, directory: string, manifest: Manif
     cache_directories: recipe.cache_directories ?? [],
   }
   if (work.kind === 'server') {
-    return { framework: recipe.framework, explanation, work: { ...common, kind: 'server', start_command: work.start_command, variables: work.variables ?? {} } }
+    return {
+      framework: recipe.framework,
+      explanation,
+      work: { ...common, kind: 'server', start_command: work.start_command, variables: work.variables ?? {} },
+    }
   }
   const output = within(directory, work.output_directory)
   return { framework: recipe.framework, explanation, work: { ...common, kind: 'static', output_directory: output, spa_fallback: work.spa_fallback } }
@@ -102,7 +128,8 @@ async function detect(app: App): Promise<Recipe> {
     const recipe = await detector(app)
     if (recipe) return recipe
   }
-  if (await procfile(app)) return { framework: 'node', why: ['Node app found (Procfile)'], default_build: null, work: { kind: 'server', start_command: [] } }
+  if (await procfile(app))
+    return { framework: 'node', why: ['Node app found (Procfile)'], default_build: null, work: { kind: 'server', start_command: [] } }
   throw new DetectFailure(
     `${within(app.directory, 'package.json')} names no framework that Homeport knows, and nothing says how the app starts.`,
     'Add a start script to package.json, such as "start": "node server.js", or a Dockerfile. If the app lies in a subfolder, set root_directory.',
@@ -118,7 +145,13 @@ function buildCommand(app: App, recipe: Recipe, neighbours: string[]): string | 
   return [...before, own, ...(recipe.build_suffix ? [recipe.build_suffix] : [])].join(' && ')
 }
 
-async function planWithoutPackages(source: SourceFolder, directory: string, settings: BuildSettings, recipe: Recipe, notes: string[]): Promise<BuildPlan> {
+async function planWithoutPackages(
+  source: SourceFolder,
+  directory: string,
+  settings: BuildSettings,
+  recipe: Recipe,
+  notes: string[],
+): Promise<BuildPlan> {
   if (recipe.work.kind !== 'static') throw new DetectFailure('There is no package.json.', 'Add one with a start script.')
   const node = await chooseNode(source, [directory], [], settings.node_version)
   const install = settings.install_command === 'auto' ? null : settings.install_command
@@ -126,7 +159,12 @@ async function planWithoutPackages(source: SourceFolder, directory: string, sett
   const manager = { name: managerOfCommand(install ?? '') ?? 'npm', version: null } as const
   return {
     framework: recipe.framework,
-    explanation: [...notes, ...recipe.why, ...(install ? [`Install: ${install}, from the project’s settings`] : []), ...(build ? [`Build: ${build}, from the project’s settings`] : [])],
+    explanation: [
+      ...notes,
+      ...recipe.why,
+      ...(install ? [`Install: ${install}, from the project’s settings`] : []),
+      ...(build ? [`Build: ${build}, from the project’s settings`] : []),
+    ],
     work: {
       kind: 'static',
       node_version: node.version,
@@ -160,7 +198,11 @@ async function nothingFound(source: SourceFolder, directory: string): Promise<De
   const where = directory === '.' ? 'The source' : `“${directory}”`
   if (names.length === 0) return new DetectFailure(`${where} is empty.`, 'Commit the app’s files and push them, then deploy again.')
   const language = otherLanguages.find(([file]) => names.includes(file))
-  if (language) return new DetectFailure(`${where} is a ${language[1]} app (${language[0]}), and has no Dockerfile.`, 'Add a Dockerfile: Homeport builds anything that has one.')
+  if (language)
+    return new DetectFailure(
+      `${where} is a ${language[1]} app (${language[0]}), and has no Dockerfile.`,
+      'Add a Dockerfile: Homeport builds anything that has one.',
+    )
   const nested = await nestedApps(source, directory, names)
   const message = `${where} has no package.json, no Dockerfile and no index.html.`
   if (nested.length > 0) return new DetectFailure(message, `There is an app in ${nested.join(', ')}: set root_directory to it.`)

@@ -17,8 +17,14 @@ const next: Detector = async (app) => {
   // Where the site lies in the standalone folder is known for a package that is its own root.
   if (output === 'standalone' && !own && folder === undefined && app.directory === '.') {
     why.push('next.config says output: standalone: its own small server is started')
-    const copy = "node -e \"const f=require('fs');f.cpSync('.next/static','.next/standalone/.next/static',{recursive:true});if(f.existsSync('public'))f.cpSync('public','.next/standalone/public',{recursive:true})\""
-    return { ...base, why, build_suffix: copy, work: { kind: 'server', start_command: ['node', '.next/standalone/server.js'], variables: { HOSTNAME: '0.0.0.0' } } }
+    const copy =
+      "node -e \"const f=require('fs');f.cpSync('.next/static','.next/standalone/.next/static',{recursive:true});if(f.existsSync('public'))f.cpSync('public','.next/standalone/public',{recursive:true})\""
+    return {
+      ...base,
+      why,
+      build_suffix: copy,
+      work: { kind: 'server', start_command: ['node', '.next/standalone/server.js'], variables: { HOSTNAME: '0.0.0.0' } },
+    }
   }
   // A port in the script would win over PORT, so the framework's server is started by itself then.
   const script = app.manifest.scripts.start ?? ''
@@ -53,7 +59,11 @@ const svelteKit: Detector = async (app) => {
   if (adapter === '@sveltejs/adapter-static') {
     const fallback = setting(config, 'fallback')
     why.push('adapter-static: its files are served as a static site')
-    return { ...base, why, work: { kind: 'static', output_directory: plainPath(setting(config, 'pages')) ?? 'build', spa_fallback: fallback === 'index.html' } }
+    return {
+      ...base,
+      why,
+      work: { kind: 'static', output_directory: plainPath(setting(config, 'pages')) ?? 'build', spa_fallback: fallback === 'index.html' },
+    }
   }
   if (adapter === '@sveltejs/adapter-auto') {
     // adapter-auto knows no plain server; under this variable it takes adapter-node.
@@ -63,7 +73,11 @@ const svelteKit: Detector = async (app) => {
   }
   if (adapter !== '@sveltejs/adapter-node') throw elsewhere('SvelteKit', adapter, '@sveltejs/adapter-node')
   const out = plainPath(setting(config, 'out')) ?? 'build'
-  return { ...base, why: [...why, `adapter-node: its server is started from ${out}`], work: { kind: 'server', start_command: ownServer(app) ?? ['node', out], variables: svelteVariables } }
+  return {
+    ...base,
+    why: [...why, `adapter-node: its server is started from ${out}`],
+    work: { kind: 'server', start_command: ownServer(app) ?? ['node', out], variables: svelteVariables },
+  }
 }
 
 const astro: Detector = async (app) => {
@@ -76,12 +90,24 @@ const astro: Detector = async (app) => {
   if (adapter?.startsWith('@astrojs/node')) {
     const isMiddleware = setting(config, 'mode') === 'middleware'
     const start = ownServer(app)
-    if (isMiddleware && !start) throw new DetectFailure('Astro is built as middleware, and nothing starts a server with it.', "Set mode: 'standalone' for @astrojs/node, or add a start script to package.json.")
-    return { ...base, why: [...why, '@astrojs/node: its server is started'], work: { kind: 'server', start_command: start ?? ['node', `${out}/server/entry.mjs`] } }
+    if (isMiddleware && !start)
+      throw new DetectFailure(
+        'Astro is built as middleware, and nothing starts a server with it.',
+        "Set mode: 'standalone' for @astrojs/node, or add a start script to package.json.",
+      )
+    return {
+      ...base,
+      why: [...why, '@astrojs/node: its server is started'],
+      work: { kind: 'server', start_command: start ?? ['node', `${out}/server/entry.mjs`] },
+    }
   }
   const output = setting(config, 'output')
   if (adapter && output !== 'static') throw elsewhere('Astro', adapter, '@astrojs/node')
-  return { ...base, why: [...why, 'No server adapter: its files are served as a static site'], work: { kind: 'static', output_directory: out, spa_fallback: false } }
+  return {
+    ...base,
+    why: [...why, 'No server adapter: its files are served as a static site'],
+    work: { kind: 'static', output_directory: out, spa_fallback: false },
+  }
 }
 
 const reactRouter: Detector = async (app) => {
@@ -92,7 +118,10 @@ const reactRouter: Detector = async (app) => {
   const why = [found(app, label, tool)]
   const config = `${await configText(app, 'react-router.config')}\n${await configText(app, 'vite.config')}`
   const usesVite = !isRemix || /@remix-run\/dev/.test(config)
-  const base = { framework: isRemix ? 'remix' : 'react-router', default_build: isRemix ? (usesVite ? 'remix vite:build' : 'remix build') : 'react-router build' }
+  const base = {
+    framework: isRemix ? 'remix' : 'react-router',
+    default_build: isRemix ? (usesVite ? 'remix vite:build' : 'remix build') : 'react-router build',
+  }
   const out = plainPath(setting(config, 'buildDirectory')) ?? 'build'
   if (/\bssr\s*:\s*false/.test(config)) {
     why.push('ssr: false: it is served as a single-page app')
@@ -127,7 +156,8 @@ export const nodeServer: Detector = async (app) => {
   const library = libraries.find(([dependency]) => app.manifest.dependencies[dependency] !== undefined)
   const start = await serverStart(app)
   if (!start) return null
-  if (library?.[1] === 'hono' && !has(app, '@hono/node-server') && has(app, 'wrangler')) throw elsewhere('Hono', 'wrangler (Cloudflare Workers)', '@hono/node-server')
+  if (library?.[1] === 'hono' && !has(app, '@hono/node-server') && has(app, 'wrangler'))
+    throw elsewhere('Hono', 'wrangler (Cloudflare Workers)', '@hono/node-server')
   const why = library ? found(app, library[2], library[0]) : `Node app found (${start.why})`
   return {
     framework: library?.[1] ?? 'node',
@@ -145,7 +175,27 @@ async function serverStart(app: App): Promise<{ command: string[]; why: string }
     if (command) return { command, why: `the script ${name}` }
   }
   if (scripts.start !== undefined && has(app, 'vite')) return null
-  const candidates = [main, 'server.js', 'server.mjs', 'server.cjs', 'app.js', 'app.mjs', 'index.js', 'index.mjs', 'index.cjs', 'main.js', 'main.mjs', 'server.ts', 'index.ts', 'src/server.js', 'src/index.js', 'src/main.js', 'src/app.js', 'src/server.ts', 'src/index.ts']
+  const candidates = [
+    main,
+    'server.js',
+    'server.mjs',
+    'server.cjs',
+    'app.js',
+    'app.mjs',
+    'index.js',
+    'index.mjs',
+    'index.cjs',
+    'main.js',
+    'main.mjs',
+    'server.ts',
+    'index.ts',
+    'src/server.js',
+    'src/index.js',
+    'src/main.js',
+    'src/app.js',
+    'src/server.ts',
+    'src/index.ts',
+  ]
   for (const name of candidates) {
     const path = plainPath(name ?? undefined)
     if (path && (await app.source.has(within(app.directory, path)))) {
@@ -169,7 +219,10 @@ export async function procfile(app: App): Promise<string[] | null> {
 }
 
 function elsewhere(label: string, found: string, instead: string): DetectFailure {
-  return new DetectFailure(`This ${label} app is built for another platform (${found}).`, `Install ${instead} and use it in the configuration: it makes a server that runs anywhere.`)
+  return new DetectFailure(
+    `This ${label} app is built for another platform (${found}).`,
+    `Install ${instead} and use it in the configuration: it makes a server that runs anywhere.`,
+  )
 }
 
 export const serverFrameworks: Detector[] = [next, nuxt, svelteKit, astro, reactRouter, nest]

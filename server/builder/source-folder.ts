@@ -20,7 +20,10 @@ export async function openSource(folder: string): Promise<SourceFolder> {
   const locate = async (path: string): Promise<string | null> => {
     const real = await realpath(join(root, path)).catch(() => null)
     if (real === null || real === root || real.startsWith(root + sep)) return real
-    throw new DetectFailure(`“${path}” is a link that leads out of the source.`, 'Put the files themselves into the repository, or correct root_directory.')
+    throw new DetectFailure(
+      `“${path}” is a link that leads out of the source.`,
+      'Put the files themselves into the repository, or correct root_directory.',
+    )
   }
   const kindOf = async (path: string) => {
     const real = await locate(path)

@@ -34,11 +34,16 @@ export async function findWorkspace(source: SourceFolder, app: string, own: Mani
 async function memberPatterns(source: SourceFolder, directory: string, manifest: Manifest): Promise<string[]> {
   const pnpm = await readYaml(source, within(directory, 'pnpm-workspace.yaml'))
   const listed = pnpm === null ? manifest.workspaces : pnpm.packages
-  return (Array.isArray(listed) ? listed : (manifest.workspaces ?? [])).filter((entry): entry is string => typeof entry === 'string').map((entry) => entry.replace(/^(!?)\.\//, '$1').replace(/\/$/, ''))
+  return (Array.isArray(listed) ? listed : (manifest.workspaces ?? []))
+    .filter((entry): entry is string => typeof entry === 'string')
+    .map((entry) => entry.replace(/^(!?)\.\//, '$1').replace(/\/$/, ''))
 }
 
 function isMatch(path: string, patterns: string[]): boolean {
-  return patterns.some((pattern) => !pattern.startsWith('!') && matchesGlob(path, pattern)) && !patterns.some((pattern) => pattern.startsWith('!') && matchesGlob(path, pattern.slice(1)))
+  return (
+    patterns.some((pattern) => !pattern.startsWith('!') && matchesGlob(path, pattern)) &&
+    !patterns.some((pattern) => pattern.startsWith('!') && matchesGlob(path, pattern.slice(1)))
+  )
 }
 
 async function readMembers(source: SourceFolder, root: string, patterns: string[]): Promise<Map<string, Manifest>> {

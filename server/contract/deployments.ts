@@ -99,7 +99,13 @@ export const runtimeState = z.enum(['starting', 'running', 'cold', 'exited', 'oo
 
 /** The events of the runtime log. Without `format=json` a line is an unnamed event with the raw text. */
 export const runtimeEvents = {
-  log: z.object({ seq: z.number().int(), ts: dateTime, stream: z.enum(['stdout', 'stderr']), line: z.string(), deployment_id: z.string().nullable() }),
+  log: z.object({
+    seq: z.number().int(),
+    ts: dateTime,
+    stream: z.enum(['stdout', 'stderr']),
+    line: z.string(),
+    deployment_id: z.string().nullable(),
+  }),
   state: z.object({ state: runtimeState, ts: dateTime, exit_code: z.number().int().nullable(), deployment_id: z.string().nullable() }),
   lagged: z.object({ dropped: z.number().int() }),
 }

@@ -21,7 +21,9 @@ export const runtimeStatus = z.object({
 export type RuntimeStatus = z.output<typeof runtimeStatus>
 
 export const settings = z.object({
-  on_exit: z.enum(['default', 'stop', 'keep']).describe('What becomes of running apps at an orderly exit; default stops processes and leaves Docker.'),
+  on_exit: z
+    .enum(['default', 'stop', 'keep'])
+    .describe('What becomes of running apps at an orderly exit; default stops processes and leaves Docker.'),
   build_concurrency: z.number().int().min(1).max(64).nullable().describe('Builds at once on this instance; null takes the plan’s.'),
   keep_deployments: z.number().int().min(1).max(1000).describe('Images and bundles kept per project.'),
   rate_limit_authenticated: z.number().int().min(1).max(1_000_000).describe('Requests a minute per account.'),
@@ -59,7 +61,10 @@ export const instanceEvents = {
   deployment: z.object({ deployment }),
 }
 
-const email = z.email().max(254).transform((text) => text.toLowerCase())
+const email = z
+  .email()
+  .max(254)
+  .transform((text) => text.toLowerCase())
 const userParams = z.object({ email: z.string() })
 
 export const instanceOperations = {

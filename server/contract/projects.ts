@@ -39,7 +39,10 @@ const repoUrl = z
   .string()
   .max(2000)
   // oxlint-disable-next-line no-control-regex -- an address with control characters is none
-  .refine((text) => URL.canParse(text) && !/[\u0000-\u0020\u007f]/.test(text), 'Give a full address, such as https://example.com/me/app.git or file:///home/me/app.')
+  .refine(
+    (text) => URL.canParse(text) && !/[\u0000-\u0020\u007f]/.test(text),
+    'Give a full address, such as https://example.com/me/app.git or file:///home/me/app.',
+  )
 
 const one = { status: 200, json: z.object({ project }) } as const
 

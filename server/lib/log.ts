@@ -6,8 +6,17 @@ export interface Log {
 }
 
 export function createLog(write: (line: string) => void): Log {
-  const at = (level: string) => (event: string, fields: Record<string, unknown> = {}) =>
-    write(JSON.stringify({ ts: new Date().toISOString(), level, event, ...Object.fromEntries(Object.entries(fields).map(([k, v]) => [k, describe(v)])) }))
+  const at =
+    (level: string) =>
+    (event: string, fields: Record<string, unknown> = {}) =>
+      write(
+        JSON.stringify({
+          ts: new Date().toISOString(),
+          level,
+          event,
+          ...Object.fromEntries(Object.entries(fields).map(([k, v]) => [k, describe(v)])),
+        }),
+      )
   return { info: at('info'), warn: at('warn'), error: at('error') }
 }
 
