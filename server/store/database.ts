@@ -16,6 +16,8 @@ export interface Database<Tables> {
   writeNow<R>(work: (tx: Transaction<Tables>) => R): R
   /** A single statement read at once, outside of a transaction. */
   readNow<R>(work: (tx: Transaction<Tables>) => R): R
+  /** Rises with every change that was committed: what was read at one count still holds at the same one, as nobody else writes. */
+  version(): number
   readonly raw: Sqlite.Database
   close(): void
 }
@@ -94,11 +96,13 @@ export function openDatabase<Tables>(options: DatabaseOptions): Database<Tables>
     sqlRun: (sql, ...parameters) => prepare(sql).run(...parameters).changes,
   }
 
-  const attempt = <R>(begin: string, work: (tx: Transaction<Tables>) => R): R => {
+  let version = 0
+  const attempt = <R>(begin: 'BEGIN' | 'BEGIN IMMEDIATE', work: (tx: Transaction<Tables>) => R): R => {
     prepare(begin).run()
     try {
       const result = work(tx)
       prepare('COMMIT').run()
+      if (begin === 'BEGIN IMMEDIATE') version++
       return result
     } catch (error) {
       if (raw.inTransaction) prepare('ROLLBACK').run()
@@ -106,7 +110,7 @@ export function openDatabase<Tables>(options: DatabaseOptions): Database<Tables>
     }
   }
 
-  const patiently = async <R>(begin: string, work: (tx: Transaction<Tables>) => R): Promise<R> => {
+  const patiently = async <R>(begin: 'BEGIN' | 'BEGIN IMMEDIATE', work: (tx: Transaction<Tables>) => R): Promise<R> => {
     const giveUpAt = performance.now() + (options.busy_ms ?? 5_000)
     for (;;) {
       try {
@@ -123,6 +127,7 @@ export function openDatabase<Tables>(options: DatabaseOptions): Database<Tables>
 
   return {
     raw,
+    version: () => version,
     read: (work) => patiently('BEGIN', work),
     write: (work) => patiently('BEGIN IMMEDIATE', work),
     writeNow: (work) => attempt('BEGIN IMMEDIATE', work),

@@ -1,0 +1,82 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readInstanceFile, type InstanceFile } from '../../server/lib/instance-file.ts'
+import { createClient, type Client } from '../support/platform.ts'
+import { until } from '../support/until.ts'
+
+const command = join(import.meta.dirname, '../../server/cli/homeport.mjs')
+
+/** A platform as a user runs it: the built bundle, a process of its own. */
+export interface BenchInstance {
+  client: Client
+  instance: InstanceFile
+  pid: number
+  data: string
+  /** From the start of the process to `instance.json`. */
+  ready_ms: number
+  end(): Promise<void>
+  /** Ends it and removes its folder. */
+  remove(): Promise<void>
+}
+
+/** `on_exit: stop` is set, so that nothing that a bench has deployed outlives it; the rate limit is out of the way. */
+export async function startInstance(options: { runtime: 'docker' | 'process'; data?: string }): Promise<BenchInstance> {
+  const data = options.data ?? mkdtempSync(join(tmpdir(), 'homeport-bench-'))
+  const begun = performance.now()
+  const child = spawn(
+    process.execPath,
+    [command, 'serve', '--data', data, '--no-open', '--port', '0', '--edge-port', '0', '--runtime', options.runtime],
+    {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    },
+  )
+  const instance = await readyInstance(child, data)
+  const ready_ms = performance.now() - begun
+  const client = createClient(instance)
+  await client.api('PATCH', '/instance/settings', { rate_limit_authenticated: 1_000_000, on_exit: 'stop' })
+  const end = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const gone = once(child, 'exit')
+    child.kill('SIGTERM')
+    await gone
+  }
+  return {
+    client,
+    instance,
+    pid: instance.pid,
+    data,
+    ready_ms,
+    end,
+    async remove() {
+      await end()
+      rmSync(data, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}
+
+async function readyInstance(child: ChildProcess, data: string): Promise<InstanceFile> {
+  return until(
+    () => {
+      if (child.exitCode !== null) throw new Error(`homeport serve ended with ${child.exitCode} before it was ready`)
+      const instance = readInstanceFile(data)
+      return instance?.pid === child.pid ? instance : undefined
+    },
+    { what: 'instance.json', timeout_ms: 120_000, every_ms: 5 },
+  )
+}
+
+/** Resident memory of a process in MB (Linux). */
+export function residentMemory(pid: number): number {
+  return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? NaN) / 1024
+}
+
+/** Processor time of one process so far, in microseconds (Linux). */
+export function computed_us(pid: number): number {
+  const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
+  // Fields 14 and 15 of proc(5), in hundredths of a second.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) * 10_000
+}

@@ -1,0 +1,60 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import { residentMemory, startInstance } from './instance.ts'
+import { median, type Row } from './row.ts'
+
+const bare = "require('node:http').createServer((_, response) => response.end()).listen(0, '127.0.0.1', () => console.log('listening'))"
+const settle_ms = 3_000
+/** A bare Node listens after 0.13 s on the machine that the bar of one second was set on. */
+const timesBare = 7.5
+
+/** Start to ready and memory at idle, on a store of years, beside a bare Node that listens. */
+export async function benchStart(data: string, options: { rounds?: number } = {}): Promise<Row[]> {
+  const rounds = options.rounds ?? 5
+  const starts: Record<'homeport' | 'node', number[]> = { homeport: [], node: [] }
+  const memory: Record<'homeport' | 'node', number[]> = { homeport: [], node: [] }
+  // The first one builds what changed and fills the compile cache: it is not counted.
+  await (await startInstance({ runtime: 'process', data })).end()
+  for (let round = 0; round < rounds; round++) {
+    const instance = await startInstance({ runtime: 'process', data })
+    starts.homeport.push(instance.ready_ms)
+    // Garbage of the start goes, timers have had their turn.
+    await delay(settle_ms)
+    memory.homeport.push(residentMemory(instance.pid))
+    await instance.end()
+
+    const begun = performance.now()
+    const node = spawn(process.execPath, ['--eval', bare], { stdio: ['ignore', 'pipe', 'inherit'] })
+    await once(node.stdout, 'data')
+    starts.node.push(performance.now() - begun)
+    memory.node.push(residentMemory(node.pid ?? 0))
+    const gone = once(node, 'exit')
+    node.kill('SIGTERM')
+    await gone
+  }
+  const ready = median(starts.homeport)
+  const resident = median(memory.homeport)
+  return [
+    {
+      name: 'start to ready',
+      who: 'homeport',
+      value: ready,
+      unit: 'ms',
+      ratios: { node: ready / median(starts.node) },
+      bar: `under 1 s; where a bare Node is slow to start, under ${timesBare} x it`,
+      ok: ready < 1_000 || ready / median(starts.node) < timesBare,
+    },
+    { name: 'start to ready', who: 'node', value: median(starts.node), unit: 'ms', ratios: {} },
+    {
+      name: 'memory at idle',
+      who: 'homeport',
+      value: resident,
+      unit: 'MB',
+      ratios: { node: resident / median(memory.node) },
+      bar: 'under 110 MB',
+      ok: resident < 110,
+    },
+    { name: 'memory at idle', who: 'node', value: median(memory.node), unit: 'MB', ratios: {} },
+  ]
+}

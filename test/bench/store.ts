@@ -1,0 +1,97 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { newId } from '../../server/lib/id.ts'
+import { openStore } from '../../server/store/open.ts'
+import { findOwner } from '../../server/store/people.ts'
+import { serve } from '../support/instance-process.ts'
+
+export const storeSize = { projects: 10_000, deployments: 210_000 } as const
+
+/** The project that most deployments belong to: its list has pages enough to go far. */
+export const bigProject = 'project-0'
+
+/**
+ * A data folder as an instance has it after years of work: 10 000 projects with a deployment each, and one of them with 200 000,
+ * with their steps, all of them the owner's. Written by our own store, in a few big transactions.
+ */
+export async function makeStore(): Promise<{ data: string; seconds: number }> {
+  const data = mkdtempSync(join(tmpdir(), 'homeport-bench-store-'))
+  // A first start makes the owner, the key and the settings.
+  const first = await serve({ data })
+  await first.ask('/instance/settings', {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ rate_limit_authenticated: 1_000_000 }),
+  })
+  await first.end()
+
+  const begun = performance.now()
+  const store = await openStore({ data_dir: data, after_crash: false })
+  // Nothing is promised of it: a half-written one is thrown away.
+  store.db.raw.pragma('synchronous = OFF')
+  try {
+    const account = store.db.readNow((tx) => findOwner(tx)?.account_id ?? '')
+    const projects = Array.from({ length: storeSize.projects }, () => newId('prj'))
+    const at = (n: number) => new Date(Date.UTC(2026, 0, 1) + n * 60_000).toISOString()
+    store.db.writeNow((tx) => {
+      for (const [n, id] of projects.entries()) {
+        tx.sqlRun(
+          `INSERT INTO projects (id, account_id, name, slug, repo_url, repo_branch, node_version, install_command, build_command, root_directory, memory_limit_mb, status,
+             always_warm, caching_enabled, created_at, updated_at)
+           VALUES (?, ?, ?, ?, ?, 'main', 'auto', 'auto', 'auto', '.', 512, 'inactive', 0, 1, ?, ?)`,
+          id,
+          account,
+          `Project ${n}`,
+          `project-${n}`,
+          `https://git.example.com/team/project-${n}.git`,
+          at(n),
+          at(n),
+        )
+      }
+    })
+    const chunk = 10_000
+    for (let from = 0; from < storeSize.deployments; from += chunk) {
+      store.db.writeNow((tx) => {
+        for (let n = from; n < from + chunk; n++) {
+          const id = newId('dpl')
+          const project = projects[n < storeSize.projects ? n : 0] ?? ''
+          tx.sqlRun(
+            `INSERT INTO deployments (id, project_id, status, target, trigger, source, branch, commit_sha, commit_message, commit_author, url, framework, runtime,
+               image_bytes, queued_ms, build_ms, deploy_ms, created_at, started_at, finished_at, source_request, attempt)
+             VALUES (?, ?, 'ready', 'production', 'manual', 'git', 'main', ?, ?, 'An Author', ?, 'express', 'docker', 305000000, 3, 4200, 800, ?, ?, ?, ?, 1)`,
+            id,
+            project,
+            n.toString(16).padStart(40, '0'),
+            `Change number ${n}`,
+            `http://project-${n % storeSize.projects}.localhost:4680`,
+            at(n),
+            at(n),
+            at(n + 1),
+            JSON.stringify({ kind: 'git', url: 'https://git.example.com/team/project.git', branch: 'main', commit_sha: null }),
+          )
+          for (const [position, name] of steps.entries()) {
+            tx.sqlRun(
+              "INSERT INTO deployment_steps (deployment_id, position, name, status, started_at, finished_at) VALUES (?, ?, ?, 'done', ?, ?)",
+              id,
+              position,
+              name,
+              at(n),
+              at(n + 1),
+            )
+          }
+        }
+      })
+      await delay(0)
+    }
+    store.db.raw.pragma('wal_checkpoint(TRUNCATE)')
+  } finally {
+    store.close()
+  }
+  return { data, seconds: (performance.now() - begun) / 1000 }
+}
+
+const steps = ['clone', 'detect', 'install', 'build', 'start', 'health_check', 'route']
+
+if (import.meta.main) console.log(await makeStore())
