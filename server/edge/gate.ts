@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Log } from '../lib/log.ts'
 import { limits } from './limits.ts'
@@ -17,9 +18,15 @@ export interface Gate {
   /** Connections on the plain path. */
   plain: Set<{ retire(): void }>
   /** Requests under way by connection, on the ordinary path. */
-  under_way: WeakMap<Socket, number>
+  under_way: WeakMap<Socket, UnderWay>
   head_ms: number
   body_window_ms: number
+}
+
+export interface UnderWay {
+  requests: Set<IncomingMessage>
+  /** Called when the last of them is answered. */
+  then: (() => void) | undefined
 }
 
 const nothing = (): void => {}

@@ -159,8 +159,14 @@ const parserRefusals: Record<string, [number, string]> = {
 
 /** Answers what is no request, and hangs up. `text` is what came, to learn which form of answer is wanted. */
 function refuse(gate: Gate, socket: Socket, status: number, sentence: string, text: string): void {
-  // Another answer may be on its way on this connection: nothing must be written into it.
-  if (!socket.writable || (gate.under_way.get(socket) ?? 0) > 0) return void socket.destroy()
+  const before = gate.under_way.get(socket)
+  if (before && before.requests.size > 0 && socket.writable) {
+    // In the middle of a body: that request is broken. Behind complete ones: they are answered first.
+    if (![...before.requests].every((request) => request.complete)) return void socket.destroy()
+    before.then = () => refuse(gate, socket, status, sentence, text)
+    return
+  }
+  if (!socket.writable) return void socket.destroy()
   const id = gate.newId()
   const accept = /^accept:(.*)$/im.exec(text)?.[1]
   const answer = refusalAnswer(status, sentence, { id, header: (name) => (name === 'accept' ? accept : undefined) })

@@ -126,11 +126,15 @@ class OrdinaryVisit implements Visit, Sink {
     // What follows a refused request on its connection may be the rest of it, meant to look like a request.
     const socket = this.#request.socket
     if (refused.has(socket)) return
-    const count = (this.#gate.under_way.get(socket) ?? 0) + 1
-    this.#gate.under_way.set(socket, count)
-    this.#response.on('close', () => this.#gate.under_way.set(socket, (this.#gate.under_way.get(socket) ?? 1) - 1))
+    const under_way = this.#gate.under_way.get(socket) ?? { requests: new Set(), then: undefined }
+    this.#gate.under_way.set(socket, under_way)
+    under_way.requests.add(this.#request)
+    this.#response.on('close', () => {
+      under_way.requests.delete(this.#request)
+      if (under_way.requests.size === 0) under_way.then?.()
+    })
     // Node reads ahead of its answers; each request ahead is one to the app at the same time.
-    if (count > limits.pipelined) return this.#cut()
+    if (under_way.requests.size > limits.pipelined) return this.#cut()
     const no = refusal(this.#request)
     if (no) {
       refused.add(socket)

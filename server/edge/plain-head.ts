@@ -98,7 +98,7 @@ export function readPlainHead(bytes: Buffer, length: number): PlainHead | 'odd' 
       if (!spells(bytes, nameStart, name)) continue
       if (bytes[valueStart] === 32) valueStart++
       if (name === 'host') {
-        if (host !== '' || valueStart === valueEnd) return 'odd'
+        if (host !== '' || valueStart === valueEnd || bytes[valueStart] === 32 || bytes[valueEnd - 1] === 32) return 'odd'
         host = bytes.toString('latin1', valueStart, valueEnd)
       } else if (name === 'content-length') {
         if (bodyLength !== -1) return 'odd'

@@ -103,6 +103,8 @@ class PlainConnection implements Visit, Sink, Timed {
   /** Gives the connection away. */
   #leave(bytes: Buffer): void {
     const socket = this.#socket
+    // After FIN nothing can be put back for Node to read: an odd request behind a plain one is dropped with its connection.
+    if (this.#ended) return void socket.destroy()
     socket.off('data', this.#data).off('end', this.#end).off('error', this.#error).off('close', this.#close)
     this.#gate.sweep.delete(this)
     this.#gate.plain.delete(this)
