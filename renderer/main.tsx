@@ -7,6 +7,11 @@ import './ui/base.css'
 
 applyTheme(useUi.getState().theme)
 
+// After an upgrade the parts that this page would load later have other names: the new page knows them. Once, lest it turn in circles.
+window.addEventListener('vite:preloadError', () => {
+  if (performance.now() > 5_000) location.reload()
+})
+
 const root = document.getElementById('root')
 if (root)
   createRoot(root).render(

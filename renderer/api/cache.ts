@@ -15,6 +15,7 @@ export function applyEvent(cache: QueryClient, event: EventOf<'followInstance'>)
 }
 
 export function putProject(cache: QueryClient, project: Project): void {
+  askAgain(cache, keys.projects, keys.project(project.slug))
   cache.setQueryData(keys.project(project.slug), project)
   cache.setQueryData<ProjectPages>(keys.projects, (data) => {
     if (!data) return data
@@ -48,6 +49,7 @@ export function removeProject(cache: QueryClient, slug: string): void {
 export function putDeployment(cache: QueryClient, deployment: Deployment): void {
   const slug = slugOf(cache, deployment.project_id)
   if (slug === undefined) return
+  askAgain(cache, ['deployments', slug], keys.latest(slug), keys.serving(slug), keys.deployment(slug, deployment.id))
 
   cache.setQueryData<DeploymentDetail>(keys.deployment(slug, deployment.id), (detail) => detail && { ...detail, ...deployment })
   cache.setQueryData<Deployment | null>(keys.latest(slug), (latest) =>
@@ -104,5 +106,17 @@ export function slugOf(cache: QueryClient, projectId: string): string | undefine
 /** Everything on screen is asked for again. Of a long list only its beginning: the rest comes back as somebody scrolls to it. */
 export function refreshAll(cache: QueryClient): void {
   cache.setQueryData<ProjectPages>(keys.projects, (data) => data && { pages: data.pages.slice(0, 2), pageParams: data.pageParams.slice(0, 2) })
-  void cache.invalidateQueries()
+  // What is under way was perhaps answered before the news: without this, a first answer would not be asked for again.
+  void cache.cancelQueries().then(() => cache.invalidateQueries())
+}
+
+/** An answer that is under way may be older than the news that has just been written: it is asked for again. */
+function askAgain(cache: QueryClient, ...names: (readonly unknown[])[]): void {
+  for (const queryKey of names) {
+    for (const query of cache.getQueryCache().findAll({ queryKey, fetchStatus: 'fetching' })) {
+      // A long list that fetches its next page has taken the news in already; the page under way is of older ones.
+      if (query.queryKey[0] === keys.projects[0] && query.state.data !== undefined) continue
+      void cache.cancelQueries({ queryKey: query.queryKey, exact: true }).then(() => cache.invalidateQueries({ queryKey: query.queryKey, exact: true }))
+    }
+  }
 }

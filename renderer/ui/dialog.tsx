@@ -21,15 +21,14 @@ export function Dialog({ open, onOpenChange, title, about, children }: Props) {
         <Radix.Overlay className="scrim" />
         <Radix.Content className="dialog" {...(about ? {} : { 'aria-describedby': undefined })}>
           <header className="dialog-head">
-            <div>
-              <Radix.Title className="dialog-title">{title}</Radix.Title>
-              {about && <Radix.Description className="quiet">{about}</Radix.Description>}
-            </div>
-            <Radix.Close asChild>
-              <IconButton icon={X} label="Close" />
-            </Radix.Close>
+            <Radix.Title className="dialog-title">{title}</Radix.Title>
+            {about && <Radix.Description className="quiet">{about}</Radix.Description>}
           </header>
           {children}
+          {/* Last, so that the first thing to fill in has the focus when the dialog opens. */}
+          <Radix.Close asChild>
+            <IconButton icon={X} label="Close" className="dialog-close" />
+          </Radix.Close>
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>

@@ -22,6 +22,7 @@ test('no token is anywhere in the page, and its policy holds', async ({ desk, ho
   expect(answer?.headers()['content-security-policy']).toContain("default-src 'self'")
   const complaints: string[] = []
   desk.on('console', (message) => /Content Security Policy|Refused/.test(message.text()) && complaints.push(message.text()))
+  await expect(desk.getByRole('main')).toBeVisible()
   await desk.keyboard.press('ControlOrMeta+k')
   await expect(desk.getByRole('dialog')).toBeVisible()
   expect(complaints).toEqual([])

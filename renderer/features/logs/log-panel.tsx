@@ -33,6 +33,7 @@ export function LogPanel({ store, label, file, empty, state, groups = [], reveal
   const [wrap, setWrap] = useState(() => recall(wrapKey) !== 'no')
   const [showTime, setShowTime] = useState(() => recall(timeKey) === 'yes')
   const [shownReveal, setShownReveal] = useState(reveal)
+  const [shown, setShown] = useState(0)
   const showToast = useUi((ui) => ui.showToast)
   useSyncExternalStore(store.subscribe, store.version)
 
@@ -142,13 +143,14 @@ export function LogPanel({ store, label, file, empty, state, groups = [], reveal
           showTime={showTime}
           follow={follow}
           onFollowChange={setFollow}
+          onCount={setShown}
           label={`${label}, ${count} lines`}
           reveal={reveal}
         />
       )}
       <footer className="log-foot faint">
         <span role="status">{state}</span>
-        <span>{isFiltered ? `${wanted().length.toLocaleString()} of ${count.toLocaleString()} lines` : `${count.toLocaleString()} lines`}</span>
+        <span>{isFiltered ? `${shown.toLocaleString()} of ${count.toLocaleString()} lines` : `${count.toLocaleString()} lines`}</span>
       </footer>
     </section>
   )

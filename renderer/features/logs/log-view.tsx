@@ -13,6 +13,8 @@ interface Props {
   showTime: boolean
   follow: boolean
   onFollowChange: (follow: boolean) => void
+  /** How many lines the filter lets through. */
+  onCount: (count: number) => void
   label: string
   /** A line to bring into view; a new object does it again. */
   reveal: { line: LogLine } | null
@@ -23,7 +25,7 @@ const overscan = 12
 const shownColumns = 16_384
 
 /** A log of any length: only the lines in view exist on the page. */
-export function LogView({ store, filter, wrap, showTime, follow, onFollowChange, label, reveal }: Props) {
+export function LogView({ store, filter, wrap, showTime, follow, onFollowChange, onCount, label, reveal }: Props) {
   const version = useSyncExternalStore(store.subscribe, store.version)
   const scroller = useRef<HTMLDivElement>(null)
   const probe = useRef<HTMLSpanElement>(null)
@@ -55,7 +57,8 @@ export function LogView({ store, filter, wrap, showTime, follow, onFollowChange,
   }, [follow, version, list, size])
   useEffect(() => {
     if (follow) setSeen(list.rows.length)
-  }, [follow, version, list])
+    onCount(list.rows.length)
+  }, [follow, version, list, onCount])
   useLayoutEffect(() => {
     if (!reveal || !scroller.current) return
     const index = list.rows.indexOf(reveal.line)

@@ -10,6 +10,9 @@ const isSpecial = /[\u0000-\u001f\u007f-\u009f]/
 // oxlint-disable-next-line no-control-regex -- see above
 const escape = /\u001b(?:\[([0-9:;?]*)[ -/]*([@-~])|[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[ -/]*[0-~])/y
 
+// oxlint-disable-next-line no-control-regex -- see above
+const colourCode = /\u001b\[[0-9:;]*m/g
+
 const colours = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'] as const
 const tabWidth = 8
 
@@ -49,11 +52,13 @@ export function spansOf(line: string): Span[] {
 
 /** The same without looks: to search, copy and measure. */
 export function plainText(line: string): string {
-  return isSpecial.test(line)
-    ? spansOf(line)
-        .map(({ text }) => text)
-        .join('')
-    : line
+  if (!isSpecial.test(line)) return line
+  // A hundred thousand lines are searched at once, and nearly all have colours at most.
+  const uncoloured = line.replace(colourCode, '')
+  if (!isSpecial.test(uncoloured)) return uncoloured
+  return spansOf(line)
+    .map(({ text }) => text)
+    .join('')
 }
 
 function joined(cells: Span[]): Span[] {
