@@ -10,15 +10,30 @@ export function stepFailure(
 ): BuildFailure {
   const short = command.length > 120 ? `${command.slice(0, 120)}…` : command
   if (end.out_of_memory) {
-    return new BuildFailure('out_of_memory', `\`${short}\` used more than the ${memory_mb} MB of memory that a build may use.`, 'Make the build need less memory, or give builds more of it.')
+    return new BuildFailure(
+      'out_of_memory',
+      `\`${short}\` used more than the ${memory_mb} MB of memory that a build may use.`,
+      'Make the build need less memory, or give builds more of it.',
+    )
   }
   if (end.too_many_processes) {
-    return new BuildFailure(`${step}_failed`, `\`${short}\` began more than ${processes} processes and was ended.`, 'Look for a script that starts itself again.')
+    return new BuildFailure(
+      `${step}_failed`,
+      `\`${short}\` began more than ${processes} processes and was ended.`,
+      'Look for a script that starts itself again.',
+    )
   }
   const how = end.code === null ? `was ended by ${end.signal ?? 'a signal'}` : `ended with exit code ${end.code}`
-  const hint = end.code === 127 ? 'A program was not found: is it among the dependencies?' : `The last lines of the ${step} log say why; the same command fails on any machine with a fresh checkout.`
+  const hint =
+    end.code === 127
+      ? 'A program was not found: is it among the dependencies?'
+      : `The last lines of the ${step} log say why; the same command fails on any machine with a fresh checkout.`
   return new BuildFailure(`${step}_failed`, `\`${short}\` ${how}.`, hint)
 }
 
 export const missingOutput = (directory: string): BuildFailure =>
-  new BuildFailure('build_failed', `The build left no folder ${directory}, which was to be served.`, 'Check the build command, and where the framework writes its output.')
+  new BuildFailure(
+    'build_failed',
+    `The build left no folder ${directory}, which was to be served.`,
+    'Check the build command, and where the framework writes its output.',
+  )

@@ -33,7 +33,10 @@ export async function findCandidates(options: DockerOptions = {}): Promise<strin
     ...(process.getuid ? [`/run/user/${process.getuid()}/docker.sock`, `/run/user/${process.getuid()}/podman/podman.sock`] : []),
     '/run/podman/podman.sock',
   ].map((path) => `unix://${path}`)
-  const known = platform() === 'win32' ? ['npipe:////./pipe/docker_engine', 'npipe:////./pipe/dockerDesktopLinuxEngine', 'npipe:////./pipe/podman-machine-default'] : sockets
+  const known =
+    platform() === 'win32'
+      ? ['npipe:////./pipe/docker_engine', 'npipe:////./pipe/dockerDesktopLinuxEngine', 'npipe:////./pipe/podman-machine-default']
+      : sockets
   return [...new Set([options.host, context, ...known].filter((address): address is string => Boolean(address)))]
 }
 

@@ -51,7 +51,8 @@ async function fill(pack: Pack, options: ContextOptions): Promise<void> {
     }
   }
   folder(options.prefix)
-  if (options.own_folder) pack.entry({ name: `${options.own_folder}/`, type: 'directory', mode: 0o755, uid: options.owner, gid: options.owner, mtime: epoch })
+  if (options.own_folder)
+    pack.entry({ name: `${options.own_folder}/`, type: 'directory', mode: 0o755, uid: options.owner, gid: options.owner, mtime: epoch })
   for (const [path, text] of Object.entries(options.more ?? {})) {
     const name = posix.join(options.prefix, path)
     folder(posix.dirname(name))
@@ -97,7 +98,12 @@ async function add(pack: Pack, options: ContextOptions, path: string): Promise<v
   }
   if (found.isSymbolicLink()) {
     const target = (await readlink(full)).split(sep).join('/')
-    if (leaves(path, target)) throw new BuildFailure('build_failed', `The link ${path} leaves the source folder.`, 'Replace it by a copy, or by a relative link within the project.')
+    if (leaves(path, target))
+      throw new BuildFailure(
+        'build_failed',
+        `The link ${path} leaves the source folder.`,
+        'Replace it by a copy, or by a relative link within the project.',
+      )
     pack.entry({ ...entry, type: 'symlink', linkname: target })
   } else if (found.isFile() && found.size <= smallBytes) {
     const data = await readFile(full)

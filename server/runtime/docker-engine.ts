@@ -26,7 +26,11 @@ export interface Engine {
 export type Role = 'app' | 'build' | 'image' | 'dependencies' | 'cache' | 'network'
 
 export function createEngine(options: RuntimeOptions): Engine {
-  const short = options.instance_id.toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '') || 'local'
+  const short =
+    options.instance_id
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, '-')
+      .replace(/^-+|-+$/g, '') || 'local'
   let connecting: Promise<Connection> | undefined
   let network: Promise<string> | undefined
   const jobs = new Set<Promise<void>>()
@@ -35,7 +39,11 @@ export function createEngine(options: RuntimeOptions): Engine {
     const found = await connect(await findCandidates(options.docker))
     if ('docker' in found) return found
     options.log.info('docker_not_found', { tried: found.tried })
-    throw new BuildFailure('runtime_unavailable', 'No Docker engine answers.', 'Install Docker and start it; `homeport doctor` shows where it was looked for.')
+    throw new BuildFailure(
+      'runtime_unavailable',
+      'No Docker engine answers.',
+      'Install Docker and start it; `homeport doctor` shows where it was looked for.',
+    )
   }
   const connection = () =>
     (connecting ??= search().catch((error: unknown) => {
@@ -91,7 +99,13 @@ export function createEngine(options: RuntimeOptions): Engine {
       }
     },
     labels(role, { project_id, deployment_id, ...more } = {}) {
-      const all = { 'homeport.instance': options.instance_id, 'homeport.role': role, 'homeport.project': project_id, 'homeport.deployment': deployment_id, ...more }
+      const all = {
+        'homeport.instance': options.instance_id,
+        'homeport.role': role,
+        'homeport.project': project_id,
+        'homeport.deployment': deployment_id,
+        ...more,
+      }
       return Object.fromEntries(Object.entries(all).filter((pair): pair is [string, string] => pair[1] !== undefined))
     },
     ours: (more = {}) => ({ label: Object.entries({ 'homeport.instance': options.instance_id, ...more }).map(([key, value]) => `${key}=${value}`) }),
@@ -135,4 +149,3 @@ export async function removeContainer(container: Docker.Container): Promise<void
     }
   }
 }
-

@@ -52,11 +52,19 @@ export async function buildDockerfile(engine: Engine, request: BuildRequest, pla
     await Promise.race([readBuild(answer, log, signal, request.memory_mb), failed])
     return await artifactOf(docker, name, plan)
   } catch (error) {
-    if (signal.aborted) await docker.getImage(name).remove({ force: true }).catch(() => {})
+    if (signal.aborted)
+      await docker
+        .getImage(name)
+        .remove({ force: true })
+        .catch(() => {})
     signal.throwIfAborted()
     throw error
   } finally {
-    if (mounts) await docker.getImage(mounts.image).remove({ force: true }).catch(() => {})
+    if (mounts)
+      await docker
+        .getImage(mounts.image)
+        .remove({ force: true })
+        .catch(() => {})
   }
 }
 

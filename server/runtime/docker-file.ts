@@ -22,7 +22,8 @@ export function prepareDockerfile(text: string, mounts: HostMounts | null): stri
 }
 
 /** Whether a Dockerfile needs BuildKit. */
-export const usesBuildKit = (text: string): boolean => /^\s*(RUN\s+(--\w|.*<<-?["']?\w)|COPY\s+(--(link|chmod|exclude|parents)|.*<<-?["']?\w)|ADD\s+--(link|chmod|checksum|keep-git-dir))/im.test(text)
+export const usesBuildKit = (text: string): boolean =>
+  /^\s*(RUN\s+(--\w|.*<<-?["']?\w)|COPY\s+(--(link|chmod|exclude|parents)|.*<<-?["']?\w)|ADD\s+--(link|chmod|checksum|keep-git-dir))/im.test(text)
 
 function escapeOf(lines: string[]): string {
   for (const line of lines) {
@@ -37,7 +38,10 @@ function withMounts(lines: string[], escape: string, mounts: HostMounts): string
   const files = [...(mounts.ca ? ['ca.crt'] : []), ...(mounts.npmrc ? ['npmrc'] : [])]
   const flags = files.map((name) => `--mount=type=bind,from=${mounts.image},source=/${name},target=${folder}/${name}`).join(' ')
   // An argument of a stage is there for its RUN steps and in no image.
-  const settings = [...(mounts.ca ? [`ARG NODE_EXTRA_CA_CERTS=${folder}/ca.crt`] : []), ...(mounts.npmrc ? [`ARG npm_config_userconfig=${folder}/npmrc`] : [])]
+  const settings = [
+    ...(mounts.ca ? [`ARG NODE_EXTRA_CA_CERTS=${folder}/ca.crt`] : []),
+    ...(mounts.npmrc ? [`ARG npm_config_userconfig=${folder}/npmrc`] : []),
+  ]
   const result: string[] = []
   let heredocs: string[] = []
   let continued = false

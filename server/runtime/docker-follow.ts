@@ -39,7 +39,10 @@ export async function followContainer(engine: Engine, id: string, since_ms: numb
   /** Resolved when a reading ends: then it is worth a look whether the container has. */
   let broke = Promise.withResolvers<void>()
 
-  const attached = since_ms === 'start' ? read(readable(await (await containerOf()).attach({ stream: true, stdout: true, stderr: true })), output.live().write) : undefined
+  const attached =
+    since_ms === 'start'
+      ? read(readable(await (await containerOf()).attach({ stream: true, stdout: true, stderr: true })), output.live().write)
+      : undefined
 
   /** The output from the engine's log: what is there and what comes, to the end of the container. */
   const readLog = async () => {
@@ -149,5 +152,8 @@ export async function followContainer(engine: Engine, id: string, since_ms: numb
 
 const endOf = (stream: Readable): Promise<void> =>
   new Promise((resolve) => {
-    stream.once('end', resolve).once('close', resolve).once('error', () => resolve())
+    stream
+      .once('end', resolve)
+      .once('close', resolve)
+      .once('error', () => resolve())
   })

@@ -9,7 +9,10 @@ export function createIgnore(text: string): (path: string, isFolder: boolean) =>
     .filter((line) => line !== '' && !line.startsWith('#'))
     .map((line) => {
       const negated = line.startsWith('!')
-      const pattern = (negated ? line.slice(1) : line).trim().replace(/^\/+|\/+$/g, '').replace(/^(\.\/)+/, '')
+      const pattern = (negated ? line.slice(1) : line)
+        .trim()
+        .replace(/^\/+|\/+$/g, '')
+        .replace(/^(\.\/)+/, '')
       return { negated, expression: expressionOf(pattern) }
     })
     .filter((rule) => rule.expression !== null)

@@ -21,7 +21,12 @@ export async function baseImage(docker: Docker, version: string, note: (line: st
       note(`${image} could not be fetched; ${major}, which is here, is used instead.`)
       return major
     }
-    throw new BuildFailure('build_failed', `The base image ${image} could not be fetched.`, 'Check that this version of Node exists and that the Docker registry can be reached, then deploy again.', error)
+    throw new BuildFailure(
+      'build_failed',
+      `The base image ${image} could not be fetched.`,
+      'Check that this version of Node exists and that the Docker registry can be reached, then deploy again.',
+      error,
+    )
   }
 }
 
@@ -50,11 +55,20 @@ export const imageId = (docker: Docker, name: string): Promise<string | undefine
 /** Makes an image of a container; the answer is its name, or its id when it has none. */
 export async function commit(container: Docker.Container, name: string | null, config: Record<string, unknown>): Promise<string> {
   const [repo, tag] = name?.split(':') ?? []
-  const made: { Id: string } = await container.commit({ _query: { container: container.id, pause: false, ...(repo ? { repo, tag } : {}) }, _body: config })
+  const made: { Id: string } = await container.commit({
+    _query: { container: container.id, pause: false, ...(repo ? { repo, tag } : {}) },
+    _body: config,
+  })
   return name ?? made.Id
 }
 
-export async function commitServer(engine: Engine, docker: Docker, container: Docker.Container, request: BuildRequest, plan: ServerPlan): Promise<Artifact> {
+export async function commitServer(
+  engine: Engine,
+  docker: Docker,
+  container: Docker.Container,
+  request: BuildRequest,
+  plan: ServerPlan,
+): Promise<Artifact> {
   const name = engine.imageName(request.project_id, request.deployment_id)
   const variables = { NODE_ENV: 'production', ...plan.variables, PATH: searchPath(plan) }
   const image = await commit(container, name, {
@@ -67,7 +81,10 @@ export async function commitServer(engine: Engine, docker: Docker, container: Do
     Labels: engine.labels('image', { project_id: request.project_id, deployment_id: request.deployment_id }),
   })
   if (request.signal.aborted) {
-    await docker.getImage(image).remove({ force: true }).catch(() => {})
+    await docker
+      .getImage(image)
+      .remove({ force: true })
+      .catch(() => {})
     request.signal.throwIfAborted()
   }
   const { Size } = await docker.getImage(image).inspect()
@@ -79,9 +96,16 @@ const keptSets = 3
 
 export async function dropOldDependencies(engine: Engine, docker: Docker, projectId: string, current: string): Promise<void> {
   const filters = engine.ours({ 'homeport.role': 'dependencies', 'homeport.project': projectId })
-  const images = (await docker.listImages({ filters: JSON.stringify(filters) })).filter((image) => image.RepoTags?.some((tag) => tag.includes(':dependencies-')))
+  const images = (await docker.listImages({ filters: JSON.stringify(filters) })).filter((image) =>
+    image.RepoTags?.some((tag) => tag.includes(':dependencies-')),
+  )
   for (const image of images.toSorted((a, b) => b.Created - a.Created).slice(keptSets)) {
     // Images built from it keep its layers; only its name goes.
-    for (const tag of image.RepoTags ?? []) if (tag !== current) await docker.getImage(tag).remove().catch(() => {})
+    for (const tag of image.RepoTags ?? [])
+      if (tag !== current)
+        await docker
+          .getImage(tag)
+          .remove()
+          .catch(() => {})
   }
 }

@@ -75,7 +75,8 @@ export function createInstances(engine: Engine): Instances {
     const { native } = await engine.connection()
     const found = await docker.getContainer(id).inspect()
     // The init process in the container says by these that it found no program, or none that can be run.
-    if (!found.State.Running && (found.State.ExitCode === 127 || found.State.ExitCode === 126)) throw startFailure(new Error('executable file not found'))
+    if (!found.State.Running && (found.State.ExitCode === 127 || found.State.ExitCode === 126))
+      throw startFailure(new Error('executable file not found'))
     const port = Number(found.Config.Labels['homeport.port'] ?? defaultPort)
     const published = found.NetworkSettings.Ports[`${port}/tcp`]?.[0]?.HostPort
     const address = Object.values(found.NetworkSettings.Networks)[0]?.IPAddress ?? ''
@@ -118,7 +119,15 @@ export function createInstances(engine: Engine): Instances {
       return Promise.all(
         containers.map(async (container) => {
           const running = container.State === 'running' || container.State === 'paused'
-          const state = running ? undefined : await docker.getContainer(container.Id).inspect().then((found) => found.State, () => undefined)
+          const state = running
+            ? undefined
+            : await docker
+                .getContainer(container.Id)
+                .inspect()
+                .then(
+                  (found) => found.State,
+                  () => undefined,
+                )
           return {
             id: container.Id,
             project_id: container.Labels['homeport.project'] ?? '',
@@ -135,7 +144,10 @@ export function createInstances(engine: Engine): Instances {
     async adopt(found, observer) {
       const { docker } = await engine.connection()
       const container = docker.getContainer(found.id)
-      const state = await container.inspect().then((one) => one, (error: unknown) => (statusOf(error) === 404 ? undefined : Promise.reject(error)))
+      const state = await container.inspect().then(
+        (one) => one,
+        (error: unknown) => (statusOf(error) === 404 ? undefined : Promise.reject(error)),
+      )
       if (!state || state.Config.Labels['homeport.instance'] !== engine.options.instance_id) return undefined
       if (state.State.Paused) await container.unpause().catch(() => {})
       const follower = await follow(container, observer, found.last_line_at)
@@ -146,7 +158,10 @@ export function createInstances(engine: Engine): Instances {
     async stop(instanceId, grace_ms) {
       const { docker } = await engine.connection()
       const container = docker.getContainer(instanceId)
-      const found = await container.inspect().then((one) => one, (error: unknown) => (statusOf(error) === 404 ? undefined : Promise.reject(error)))
+      const found = await container.inspect().then(
+        (one) => one,
+        (error: unknown) => (statusOf(error) === 404 ? undefined : Promise.reject(error)),
+      )
       if (!found || found.Config.Labels['homeport.instance'] !== engine.options.instance_id) return
       if (found.State.Paused) await container.unpause().catch(() => {})
       if (found.State.Running) {
@@ -162,22 +177,31 @@ export function createInstances(engine: Engine): Instances {
     async freeze(instanceId) {
       const { docker } = await engine.connection()
       // 409: it is frozen already, or does not run.
-      await docker.getContainer(instanceId).pause().catch((error: unknown) => {
-        if (statusOf(error) !== 409 && statusOf(error) !== 404) throw error
-      })
+      await docker
+        .getContainer(instanceId)
+        .pause()
+        .catch((error: unknown) => {
+          if (statusOf(error) !== 409 && statusOf(error) !== 404) throw error
+        })
     },
 
     async thaw(instanceId) {
       const { docker } = await engine.connection()
-      await docker.getContainer(instanceId).unpause().catch((error: unknown) => {
-        if (statusOf(error) === 404) throw new StartFailure('start_failed', 'The app is gone.', 'Start it again.', error)
-        if (statusOf(error) !== 409 && !/not paused/.test(String(error))) throw error
-      })
+      await docker
+        .getContainer(instanceId)
+        .unpause()
+        .catch((error: unknown) => {
+          if (statusOf(error) === 404) throw new StartFailure('start_failed', 'The app is gone.', 'Start it again.', error)
+          if (statusOf(error) !== 409 && !/not paused/.test(String(error))) throw error
+        })
     },
 
     async usage(instanceId) {
       const { docker } = await engine.connection()
-      const stats = await docker.getContainer(instanceId).stats({ stream: false }).catch(() => undefined)
+      const stats = await docker
+        .getContainer(instanceId)
+        .stats({ stream: false })
+        .catch(() => undefined)
       return stats ? usageOf(stats) : null
     },
 
@@ -201,8 +225,19 @@ function usageOf(stats: Docker.ContainerStats): { cpu_percent: number; memory_mb
 function startFailure(error: unknown): unknown {
   const text = error instanceof Error ? error.message : ''
   if (/executable file not found|no such file or directory/.test(text)) {
-    return new StartFailure('start_failed', 'The app did not start: its program was not found in the image.', 'Check the start script of package.json, or the CMD of the Dockerfile.', error)
+    return new StartFailure(
+      'start_failed',
+      'The app did not start: its program was not found in the image.',
+      'Check the start script of package.json, or the CMD of the Dockerfile.',
+      error,
+    )
   }
-  if (statusOf(error) === 400) return new StartFailure('start_failed', 'The app did not start: the engine refused its start command.', 'Check the start script or the CMD of the Dockerfile.', error)
+  if (statusOf(error) === 400)
+    return new StartFailure(
+      'start_failed',
+      'The app did not start: the engine refused its start command.',
+      'Check the start script or the CMD of the Dockerfile.',
+      error,
+    )
   return error
 }

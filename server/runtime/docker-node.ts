@@ -9,7 +9,18 @@ import { readable, removeContainer, statusOf, type Engine } from './docker-engin
 import { createOutput } from './docker-frames.ts'
 import { baseImage, commit, commitServer, dropOldDependencies } from './docker-images.ts'
 import { extractSite } from './docker-site.ts'
-import { appRoot, buildProgram, environment, imageOwner, keptFolder, secretFiles, shell, toolFolder, toolSteps, type BuildOrder } from './docker-steps.ts'
+import {
+  appRoot,
+  buildProgram,
+  environment,
+  imageOwner,
+  keptFolder,
+  secretFiles,
+  shell,
+  toolFolder,
+  toolSteps,
+  type BuildOrder,
+} from './docker-steps.ts'
 import { raceAbort } from './signals.ts'
 import { checkPaths } from './plan-paths.ts'
 import type { Artifact, BuildRequest } from './runtime.ts'
@@ -44,7 +55,11 @@ export async function buildNode(engine: Engine, request: BuildRequest, plan: Nod
     return await withBuildContainer(engine, docker, request, from, (container) => buildIn(container))
   } finally {
     // Dependencies that may not be shared belong to this image alone; as its parent they stay as long as it does.
-    if (sourceIsThere) await docker.getImage(from).remove({ noprune: true }).catch(() => {})
+    if (sourceIsThere)
+      await docker
+        .getImage(from)
+        .remove({ noprune: true })
+        .catch(() => {})
   }
 
   async function buildIn(container: Docker.Container): Promise<Artifact> {
@@ -53,8 +68,14 @@ export async function buildNode(engine: Engine, request: BuildRequest, plan: Nod
       const steps = from === base ? toolSteps(plan) : []
       await carryOut(engine, container, request, 'build', plan.build_command, {
         files: await secretFiles(engine),
-        kept: plan.cache_directories.map((folder) => ({ from: posix.join(keptFolder, encodeURIComponent(folder)), to: posix.join(appRoot, plan.app_directory, folder) })),
-        steps: [...steps.map((step) => ({ ...step, env: environment(engine, request, plan, 'install') })), shell(plan.build_command, posix.join(appRoot, plan.app_directory), environment(engine, request, plan, 'build'))],
+        kept: plan.cache_directories.map((folder) => ({
+          from: posix.join(keptFolder, encodeURIComponent(folder)),
+          to: posix.join(appRoot, plan.app_directory, folder),
+        })),
+        steps: [
+          ...steps.map((step) => ({ ...step, env: environment(engine, request, plan, 'install') })),
+          shell(plan.build_command, posix.join(appRoot, plan.app_directory), environment(engine, request, plan, 'build')),
+        ],
       })
     }
     if (plan.kind === 'static') return await extractSite(engine, container, request, plan)
@@ -63,7 +84,13 @@ export async function buildNode(engine: Engine, request: BuildRequest, plan: Nod
 }
 
 /** Makes a container, hands it to `work`, and removes it: at once when the work failed or was aborted, else behind the answer's back. */
-async function withBuildContainer<T>(engine: Engine, docker: Docker, request: BuildRequest, image: string, work: (container: Docker.Container) => Promise<T>): Promise<T> {
+async function withBuildContainer<T>(
+  engine: Engine,
+  docker: Docker,
+  request: BuildRequest,
+  image: string,
+  work: (container: Docker.Container) => Promise<T>,
+): Promise<T> {
   const { signal } = request
   const container = await createBuildContainer(engine, docker, request, image)
   const abort = () => void removeContainer(container).catch(() => {})
@@ -85,17 +112,34 @@ async function withBuildContainer<T>(engine: Engine, docker: Docker, request: Bu
 const installing = new Map<string, Promise<string>>()
 
 /** The image with the dependencies; parallel builds with one key wait for the first. */
-async function installed(engine: Engine, docker: Docker, request: BuildRequest, plan: NodePlan, command: string, base: string, key: string | null): Promise<{ image: string; shared: boolean }> {
+async function installed(
+  engine: Engine,
+  docker: Docker,
+  request: BuildRequest,
+  plan: NodePlan,
+  command: string,
+  base: string,
+  key: string | null,
+): Promise<{ image: string; shared: boolean }> {
   if (key === null) return { image: await install(engine, docker, request, plan, command, base, null), shared: false }
   const name = `${engine.imageName(request.project_id, 'dependencies').split(':')[0]}:dependencies-${key}`
   for (;;) {
     const running = installing.get(name)
     if (running) {
       request.log.note('install', 'Another build installs the same dependencies; waiting for it.')
-      await raceAbort(running.catch(() => {}), request.signal)
+      await raceAbort(
+        running.catch(() => {}),
+        request.signal,
+      )
       continue
     }
-    const found = await docker.getImage(name).inspect().then((image) => image.Id, (error: unknown) => (statusOf(error) === 404 ? undefined : Promise.reject(error)))
+    const found = await docker
+      .getImage(name)
+      .inspect()
+      .then(
+        (image) => image.Id,
+        (error: unknown) => (statusOf(error) === 404 ? undefined : Promise.reject(error)),
+      )
     if (found) {
       request.log.note('install', 'Dependencies come from the cache: what they depend on has not changed.')
       return { image: name, shared: true }
@@ -109,7 +153,15 @@ async function installed(engine: Engine, docker: Docker, request: BuildRequest, 
   }
 }
 
-async function install(engine: Engine, docker: Docker, request: BuildRequest, plan: NodePlan, command: string, base: string, name: string | null): Promise<string> {
+async function install(
+  engine: Engine,
+  docker: Docker,
+  request: BuildRequest,
+  plan: NodePlan,
+  command: string,
+  base: string,
+  name: string | null,
+): Promise<string> {
   return withBuildContainer(engine, docker, request, base, async (container) => {
     await upload(container, request, plan, name === null ? undefined : plan.install_inputs)
     const env = environment(engine, request, plan, 'install')
@@ -151,7 +203,18 @@ async function createBuildContainer(engine: Engine, docker: Docker, request: Bui
       Init: true,
       NetworkMode: await engine.network(),
       // Named by us. Docker fills a new volume from the image's folder, so that it belongs to the user node.
-      Mounts: [{ Type: 'volume', Source: volume, Target: '/home/node', VolumeOptions: { NoCopy: false, Labels: engine.labels('cache', { project_id: request.project_id }), DriverConfig: { Name: 'local', Options: {} } } }],
+      Mounts: [
+        {
+          Type: 'volume',
+          Source: volume,
+          Target: '/home/node',
+          VolumeOptions: {
+            NoCopy: false,
+            Labels: engine.labels('cache', { project_id: request.project_id }),
+            DriverConfig: { Name: 'local', Options: {} },
+          },
+        },
+      ],
       LogConfig: { Type: 'none', Config: {} },
     },
   })
@@ -173,14 +236,26 @@ async function upload(container: Docker.Container, request: BuildRequest, plan: 
 }
 
 /** Runs the steps and throws `BuildFailure` when one fails. */
-async function carryOut(engine: Engine, container: Docker.Container, request: BuildRequest, step: 'install' | 'build', command: string, order: BuildOrder): Promise<void> {
+async function carryOut(
+  engine: Engine,
+  container: Docker.Container,
+  request: BuildRequest,
+  step: 'install' | 'build',
+  command: string,
+  order: BuildOrder,
+): Promise<void> {
   const { log, signal } = request
   log.note(step, `> ${command}`)
   const output = createOutput((stream, line) => {
     if (!signal.aborted) log.line(step, stream, line)
   })
   const stream = await container.attach({ stream: true, stdin: true, stdout: true, stderr: true, hijack: true })
-  const drained = new Promise<void>((resolve) => stream.once('end', resolve).once('close', resolve).once('error', () => resolve()))
+  const drained = new Promise<void>((resolve) =>
+    stream
+      .once('end', resolve)
+      .once('close', resolve)
+      .once('error', () => resolve()),
+  )
   stream.on('data', output.live().write)
   try {
     await engine.startContainer(container)
@@ -191,7 +266,13 @@ async function carryOut(engine: Engine, container: Docker.Container, request: Bu
     signal.throwIfAborted()
     const State = await endedState(container)
     if (State.ExitCode === 0) return
-    throw stepFailure(step, command, { code: State.ExitCode, signal: null, out_of_memory: State.OOMKilled, too_many_processes: false }, request.memory_mb, maxProcesses)
+    throw stepFailure(
+      step,
+      command,
+      { code: State.ExitCode, signal: null, out_of_memory: State.OOMKilled, too_many_processes: false },
+      request.memory_mb,
+      maxProcesses,
+    )
   } catch (error) {
     signal.throwIfAborted()
     throw error

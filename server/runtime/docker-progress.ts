@@ -22,14 +22,17 @@ export async function readBuild(answer: Readable, log: BuildLog, signal: AbortSi
   const classic = createLineSplitter((line) => log.line('build', 'stdout', line))
   const steps = createSteps(log)
   // One event may hold a long piece of output in base64.
-  const events = createLineSplitter((line) => {
-    const event = parse(line)
-    if (!event) return
-    if (event.error) failure = event.error
-    else if (event.stream) classic.write(Buffer.from(event.stream))
-    else if (event.id === 'moby.buildkit.trace' && typeof event.aux === 'string') steps.write(event.aux)
-    else if (event.status && !event.id) log.line('build', 'stdout', event.status)
-  }, 16 * 1024 * 1024)
+  const events = createLineSplitter(
+    (line) => {
+      const event = parse(line)
+      if (!event) return
+      if (event.error) failure = event.error
+      else if (event.stream) classic.write(Buffer.from(event.stream))
+      else if (event.id === 'moby.buildkit.trace' && typeof event.aux === 'string') steps.write(event.aux)
+      else if (event.status && !event.id) log.line('build', 'stdout', event.status)
+    },
+    16 * 1024 * 1024,
+  )
   await new Promise<void>((resolve, reject) => {
     const silence = setTimeout(() => answer.destroy(new Error('The builder went silent.')), longestSilence_ms)
     const abort = () => void answer.destroy()
@@ -85,12 +88,24 @@ const withoutMounts = (name: string): string => name.replace(/ --mount=type=bind
 function failureOf(message: string, memory_mb: number): BuildFailure {
   const plain = withoutMounts(message)
   if (/(exit code:|non-zero code:) 137\b/.test(plain)) {
-    return new BuildFailure('out_of_memory', `A step of the Dockerfile was killed, most likely for using more than the ${memory_mb} MB of memory that a build may use.`, 'Make the build need less memory, or give builds more of it.')
+    return new BuildFailure(
+      'out_of_memory',
+      `A step of the Dockerfile was killed, most likely for using more than the ${memory_mb} MB of memory that a build may use.`,
+      'Make the build need less memory, or give builds more of it.',
+    )
   }
   if (/no space left on device/.test(plain)) {
-    return new BuildFailure('storage_full', 'The Docker engine has no space left.', 'Free space for Docker (`docker system df` shows what takes it), then deploy again.')
+    return new BuildFailure(
+      'storage_full',
+      'The Docker engine has no space left.',
+      'Free space for Docker (`docker system df` shows what takes it), then deploy again.',
+    )
   }
-  return new BuildFailure('build_failed', `The Dockerfile did not build: ${plain.slice(0, 500)}`, 'The last lines of the build log say which step failed and why.')
+  return new BuildFailure(
+    'build_failed',
+    `The Dockerfile did not build: ${plain.slice(0, 500)}`,
+    'The last lines of the build log say which step failed and why.',
+  )
 }
 
 function parse(line: string): BuildEvent | undefined {

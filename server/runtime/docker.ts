@@ -65,8 +65,15 @@ export function createDockerRuntime(options: RuntimeOptions): Runtime {
       await engine.settled()
       const { docker } = await engine.connection()
       const filters = JSON.stringify(engine.ours({ 'homeport.project': projectId }))
-      const images = await docker.listImages({ filters: JSON.stringify(engine.ours({ 'homeport.project': projectId, 'homeport.role': 'dependencies' })) })
-      for (const image of images) for (const tag of image.RepoTags ?? []) await docker.getImage(tag).remove().catch(() => {})
+      const images = await docker.listImages({
+        filters: JSON.stringify(engine.ours({ 'homeport.project': projectId, 'homeport.role': 'dependencies' })),
+      })
+      for (const image of images)
+        for (const tag of image.RepoTags ?? [])
+          await docker
+            .getImage(tag)
+            .remove()
+            .catch(() => {})
       const { Volumes } = await docker.listVolumes({ filters })
       for (const volume of Volumes ?? []) await docker.getVolume(volume.Name).remove().catch(ignoreMissing)
     },

@@ -14,7 +14,12 @@ export async function checkPaths(source: string, plan: NodePlan): Promise<void> 
       const real = await realpath(inside(root, path)).catch(() => root)
       if (real !== root && relative(root, real).split(sep)[0] === '..') throw new Error('A link leaves the source.')
     } catch (error) {
-      throw new BuildFailure('build_failed', `${path} leaves the source folder.`, 'Use a folder within the project; a link must not lead out of it.', error)
+      throw new BuildFailure(
+        'build_failed',
+        `${path} leaves the source folder.`,
+        'Use a folder within the project; a link must not lead out of it.',
+        error,
+      )
     }
   }
 }

@@ -74,7 +74,14 @@ async function buildPlan(request: BuildRequest, plan: NodePlan, place: string, h
   return plan.kind === 'static' ? staticArtifact(plan, place) : serverArtifact(plan, place, request, tools)
 }
 
-async function install(request: BuildRequest, plan: NodePlan, command: string, source: string, environment: Record<string, string>, tools: BuildTools) {
+async function install(
+  request: BuildRequest,
+  plan: NodePlan,
+  command: string,
+  source: string,
+  environment: Record<string, string>,
+  tools: BuildTools,
+) {
   const { log, signal } = request
   log.step('install')
   const key = await dependencyKey(source, plan, request.project_id, request.variables)
@@ -100,7 +107,13 @@ async function install(request: BuildRequest, plan: NodePlan, command: string, s
   await job
 }
 
-async function buildEnvironment(request: BuildRequest, plan: NodePlan, source: string, home: string, tools: BuildTools): Promise<Record<string, string>> {
+async function buildEnvironment(
+  request: BuildRequest,
+  plan: NodePlan,
+  source: string,
+  home: string,
+  tools: BuildTools,
+): Promise<Record<string, string>> {
   const node = await tools.toolchains.node(plan.node_version, request.signal)
   const folders = [join(source, plan.app_directory, 'node_modules', '.bin'), join(source, plan.install_directory, 'node_modules', '.bin')]
   const manager = plan.package_manager ?? { name: 'npm' as const, version: null }
@@ -137,10 +150,18 @@ export const without = (variables: Record<string, string>, names: string[]): Rec
   Object.fromEntries(Object.entries(variables).filter(([name]) => !names.includes(name)))
 
 /** Runs one command of the project by the shell; throws `BuildFailure` when it fails. */
-async function runStep(step: StepName & ('install' | 'build'), command: string, cwd: string, env: Record<string, string>, request: BuildRequest, tools: BuildTools): Promise<void> {
+async function runStep(
+  step: StepName & ('install' | 'build'),
+  command: string,
+  cwd: string,
+  env: Record<string, string>,
+  request: BuildRequest,
+  tools: BuildTools,
+): Promise<void> {
   const { log, signal } = request
   signal.throwIfAborted()
-  if (!(await isFolder(cwd))) throw new BuildFailure(`${step}_failed`, `The folder to ${step} in does not exist.`, 'Check the root directory of the project.')
+  if (!(await isFolder(cwd)))
+    throw new BuildFailure(`${step}_failed`, `The folder to ${step} in does not exist.`, 'Check the root directory of the project.')
   log.note(step, `> ${command}`)
   const shell = platform() === 'win32' ? { file: 'cmd.exe', args: ['/d', '/s', '/c', command] } : { file: '/bin/sh', args: ['-c', command] }
   const group = await startGroup({
@@ -158,7 +179,9 @@ async function runStep(step: StepName & ('install' | 'build'), command: string, 
   if (signal.aborted) abort()
   // A build that outlives a crash of the platform is found by this and ended.
   const id = buildRecord(request.deployment_id)
-  const recorded = startOf(group.pid).then((started) => (started ? tools.records.write({ id, project_id: request.project_id, deployment_id: request.deployment_id, pid: group.pid, started }) : undefined))
+  const recorded = startOf(group.pid).then((started) =>
+    started ? tools.records.write({ id, project_id: request.project_id, deployment_id: request.deployment_id, pid: group.pid, started }) : undefined,
+  )
   const end = await group.ended.finally(() => signal.removeEventListener('abort', abort))
   await recorded.then(() => tools.records.remove(id)).catch((error: unknown) => tools.options.log.warn('process_record_failed', { error }))
   signal.throwIfAborted()
@@ -180,7 +203,12 @@ async function staticArtifact(plan: Extract<NodePlan, { kind: 'static' }>, place
   return { kind: 'static', directory, spa_fallback: plan.spa_fallback, bytes }
 }
 
-async function serverArtifact(plan: Extract<NodePlan, { kind: 'server' }>, place: string, request: BuildRequest, tools: BuildTools): Promise<Artifact> {
+async function serverArtifact(
+  plan: Extract<NodePlan, { kind: 'server' }>,
+  place: string,
+  request: BuildRequest,
+  tools: BuildTools,
+): Promise<Artifact> {
   const node = await tools.toolchains.node(plan.node_version, request.signal)
   return {
     kind: 'bundle',
@@ -192,4 +220,3 @@ async function serverArtifact(plan: Extract<NodePlan, { kind: 'server' }>, place
     bytes: await sizeOf(place),
   }
 }
-

@@ -44,7 +44,8 @@ export function createBuildCache(root: string): BuildCache {
       await mkdir(folder, { recursive: true })
       const half = await mkdtemp(join(folder, '.half-'))
       try {
-        for (const modules of await moduleFolders(source, plan)) await copyFolder(join(source, modules), join(half, encodeURIComponent(modules)), signal)
+        for (const modules of await moduleFolders(source, plan))
+          await copyFolder(join(source, modules), join(half, encodeURIComponent(modules)), signal)
         await rename(half, set).catch(async (error: unknown) => {
           if (!(await isFolder(set))) throw error
         })

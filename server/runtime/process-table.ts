@@ -39,7 +39,7 @@ export async function startOf(pid: number): Promise<string | undefined> {
 /** The processes of a group and whatever they began, also when it has left the group since. */
 export function familyOf(table: ProcessRow[], leader: number): number[] {
   const family = new Set(table.filter((row) => row.group === leader || row.pid === leader).map((row) => row.pid))
-  for (let grown = true; grown; ) {
+  for (let grown = true; grown;) {
     grown = false
     for (const row of table) {
       if (!family.has(row.pid) && family.has(row.parent)) {

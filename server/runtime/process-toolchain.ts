@@ -47,7 +47,16 @@ export function createToolchains(options: RuntimeOptions, signal: AbortSignal): 
     const half = await mkdtemp(join(root, '.half-'))
     try {
       await writeFile(join(half, 'package.json'), '{"private":true}')
-      const args = [options.npm_cli_path, 'install', '--ignore-scripts', '--no-save', '--no-audit', '--no-fund', '--force', `${packageName}@${version}`]
+      const args = [
+        options.npm_cli_path,
+        'install',
+        '--ignore-scripts',
+        '--no-save',
+        '--no-audit',
+        '--no-fund',
+        '--force',
+        `${packageName}@${version}`,
+      ]
       await output(options.node_path, args, { cwd: half, env: installEnvironment(options, half), signal })
       await rename(half, folder).catch(async (error: unknown) => {
         if (!(await exists(inside))) throw error
@@ -66,7 +75,12 @@ export function createToolchains(options: RuntimeOptions, signal: AbortSignal): 
         return { file: options.node_path, folder: dirname(options.node_path), version: mine }
       }
       const folder = await raceAbort(install('node', nodePackage(), wanted), aborted).catch((error: unknown) => {
-        throw unlessAborted(error, aborted, `Node ${wanted} could not be installed.`, 'Check that this version exists and that the npm registry can be reached, or set the Node version to auto.')
+        throw unlessAborted(
+          error,
+          aborted,
+          `Node ${wanted} could not be installed.`,
+          'Check that this version exists and that the npm registry can be reached, or set the Node version to auto.',
+        )
       })
       const file = platform() === 'win32' ? join(folder, 'bin', 'node.exe') : join(folder, 'bin', 'node')
       const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as { version: string }
@@ -90,7 +104,12 @@ export function createToolchains(options: RuntimeOptions, signal: AbortSignal): 
         // An install is shared: the abort of one build only ends its own waiting.
         entry = await raceAbort(install(manager.name, packageName, version), aborted)
       } catch (error) {
-        throw unlessAborted(error, aborted, `${manager.name} ${version} could not be installed.`, 'Check that this version exists and that the npm registry can be reached.')
+        throw unlessAborted(
+          error,
+          aborted,
+          `${manager.name} ${version} could not be installed.`,
+          'Check that this version exists and that the npm registry can be reached.',
+        )
       }
       const bin = (name: string) => join(entry, 'bin', name)
       const folder = join(entry, '..', '..', '..', 'shims')
@@ -170,7 +189,11 @@ async function firstOf(files: string[]): Promise<string | undefined> {
   return undefined
 }
 
-const exists = (path: string): Promise<boolean> => access(path).then(() => true, () => false)
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  )
 
 /** Leftovers of installs that a crash cut short. */
 export async function sweepToolchains(options: RuntimeOptions): Promise<void> {

@@ -48,7 +48,8 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
     await mkdir(home, { recursive: true, mode: 0o700 })
     await mkdir(temporary, { recursive: true, mode: 0o700 })
     const folders = [join(artifact.directory, 'node_modules', '.bin')]
-    if (artifact.package_manager) folders.push(await toolchains.packageManager(artifact.package_manager, Number.parseInt(node.version, 10), request.signal))
+    if (artifact.package_manager)
+      folders.push(await toolchains.packageManager(artifact.package_manager, Number.parseInt(node.version, 10), request.signal))
     folders.push(node.folder)
     const own = { ...artifact.variables, ...request.variables }
     return {
@@ -68,8 +69,10 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
 
   const start = async (request: StartRequest): Promise<Instance> => {
     const { artifact } = request
-    if (artifact.kind !== 'bundle') throw new StartFailure('start_failed', 'This version was built by Docker.', 'Start Docker, or deploy the project again.')
-    if (!(await isFolder(artifact.directory))) throw new StartFailure('start_failed', 'The files of this version are gone.', 'Deploy the project again.')
+    if (artifact.kind !== 'bundle')
+      throw new StartFailure('start_failed', 'This version was built by Docker.', 'Start Docker, or deploy the project again.')
+    if (!(await isFolder(artifact.directory)))
+      throw new StartFailure('start_failed', 'The files of this version are gone.', 'Deploy the project again.')
     const id = `proc_${randomBytes(9).toString('hex')}`
     const port = await ports.take()
     let group: ProcessGroup
@@ -95,7 +98,11 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
     }
     running.set(id, { group, port, looked: { at_ms: performance.now(), processor_ms: 0 } })
     const recorded = startOf(group.pid)
-      .then((started) => (started && running.has(id) ? records.write({ id, project_id: request.project_id, deployment_id: request.deployment_id, pid: group.pid, started }) : undefined))
+      .then((started) =>
+        started && running.has(id)
+          ? records.write({ id, project_id: request.project_id, deployment_id: request.deployment_id, pid: group.pid, started })
+          : undefined,
+      )
       .catch((error: unknown) => options.log.warn('process_record_failed', { error }))
     void group.ended.then(async ({ code, signal, out_of_memory }) => {
       running.delete(id)
@@ -154,7 +161,9 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
         adoptable: false,
         last_line_at: null,
       })
-      const unrecorded = [...(await strays)].filter(([, stray]) => !found.some((record) => record.pid === stray.pid && record.started === stray.started))
+      const unrecorded = [...(await strays)].filter(
+        ([, stray]) => !found.some((record) => record.pid === stray.pid && record.started === stray.started),
+      )
       return [
         ...states.map(({ record, alive }) => described(record.id, record, alive)),
         ...unrecorded.map(([id]) => described(id, { project_id: '', deployment_id: '' }, true)),
@@ -225,4 +234,3 @@ function windowsCommand(file: string, args: string[]): { file: string; args: str
   if (platform() !== 'win32' || file === 'node') return { file, args }
   return { file: 'cmd.exe', args: ['/d', '/c', file, ...args] }
 }
-

@@ -6,7 +6,19 @@ import { createRuntimes } from '../../server/runtime/index.ts'
 import type { Runtime } from '../../server/runtime/runtime.ts'
 import { createGate } from '../support/gate.ts'
 import { dockerSocket, requires } from '../support/requirements.ts'
-import { answerOf, buildApp, command, entriesOf, eventually, recordLog, runtimeOptions, serverPlan, sourceOf, startApp, type RecordedLog } from '../support/runtime.ts'
+import {
+  answerOf,
+  buildApp,
+  command,
+  entriesOf,
+  eventually,
+  recordLog,
+  runtimeOptions,
+  serverPlan,
+  sourceOf,
+  startApp,
+  type RecordedLog,
+} from '../support/runtime.ts'
 import { runtimeSuite, type Driver } from './suite.ts'
 
 const docker = requires('docker')
@@ -14,36 +26,43 @@ const docker = requires('docker')
 const lines = async (args: string[]) => (await command('docker', args)).trim().split('\n').filter(Boolean)
 
 const dockerDriver: Driver = {
-    create: (options) => createRuntimes(options).docker,
-    async leftovers(options, id) {
-      const label = id.startsWith('prj_') ? `label=homeport.project=${id}` : `label=homeport.deployment=${id}`
-      const ours = ['--filter', label, '--filter', `label=homeport.instance=${options.instance_id}`]
-      const [containers, images, volumes, folders] = await Promise.all([
-        lines(['ps', '-aq', ...ours]),
-        lines(['images', '-q', ...ours]),
-        id.startsWith('prj_') ? lines(['volume', 'ls', '-q', ...ours]) : [],
-        entriesOf(join(options.data_dir, 'bundles')),
-      ])
-      return [...containers, ...images, ...volumes, ...folders.filter((name) => name.startsWith(id))]
-    },
-    async search(artifact, texts) {
-      if (artifact.kind !== 'image') return []
-      const history = await command('docker', ['history', '--no-trunc', artifact.image])
-      const inspect = await command('docker', ['inspect', artifact.image])
-      // Layers are plain tar files in what `save` writes.
-      const saved = await command('sh', ['-c', 'image=$1; shift; docker save "$image" | grep -acF "$@" || true', 'sh', artifact.image, ...texts.flatMap((text) => ['-e', text])])
-      const has = (out: string) => texts.some((text) => out.includes(text))
-      return [...(has(history) ? ['history'] : []), ...(has(inspect) ? ['inspect'] : []), ...(saved.trim() === '0' ? [] : ['layers'])]
-    },
-    async cleanUp(options, runtime) {
-      for (const found of await runtime.list()) await runtime.stop(found.id, 0)
-      const ours = ['--filter', `label=homeport.instance=${options.instance_id}`]
-      const remove = async (kind: string, names: string[]) => void (names.length && (await command('docker', [kind, 'rm', '-f', ...names]).catch(() => {})))
-      await remove('container', await lines(['ps', '-aq', ...ours]))
-      await remove('image', await lines(['images', '-q', ...ours]))
-      await remove('volume', await lines(['volume', 'ls', '-q', ...ours]))
-      for (const network of await lines(['network', 'ls', '-q', ...ours])) await command('docker', ['network', 'rm', network])
-    },
+  create: (options) => createRuntimes(options).docker,
+  async leftovers(options, id) {
+    const label = id.startsWith('prj_') ? `label=homeport.project=${id}` : `label=homeport.deployment=${id}`
+    const ours = ['--filter', label, '--filter', `label=homeport.instance=${options.instance_id}`]
+    const [containers, images, volumes, folders] = await Promise.all([
+      lines(['ps', '-aq', ...ours]),
+      lines(['images', '-q', ...ours]),
+      id.startsWith('prj_') ? lines(['volume', 'ls', '-q', ...ours]) : [],
+      entriesOf(join(options.data_dir, 'bundles')),
+    ])
+    return [...containers, ...images, ...volumes, ...folders.filter((name) => name.startsWith(id))]
+  },
+  async search(artifact, texts) {
+    if (artifact.kind !== 'image') return []
+    const history = await command('docker', ['history', '--no-trunc', artifact.image])
+    const inspect = await command('docker', ['inspect', artifact.image])
+    // Layers are plain tar files in what `save` writes.
+    const saved = await command('sh', [
+      '-c',
+      'image=$1; shift; docker save "$image" | grep -acF "$@" || true',
+      'sh',
+      artifact.image,
+      ...texts.flatMap((text) => ['-e', text]),
+    ])
+    const has = (out: string) => texts.some((text) => out.includes(text))
+    return [...(has(history) ? ['history'] : []), ...(has(inspect) ? ['inspect'] : []), ...(saved.trim() === '0' ? [] : ['layers'])]
+  },
+  async cleanUp(options, runtime) {
+    for (const found of await runtime.list()) await runtime.stop(found.id, 0)
+    const ours = ['--filter', `label=homeport.instance=${options.instance_id}`]
+    const remove = async (kind: string, names: string[]) =>
+      void (names.length && (await command('docker', [kind, 'rm', '-f', ...names]).catch(() => {})))
+    await remove('container', await lines(['ps', '-aq', ...ours]))
+    await remove('image', await lines(['images', '-q', ...ours]))
+    await remove('volume', await lines(['volume', 'ls', '-q', ...ours]))
+    for (const network of await lines(['network', 'ls', '-q', ...ours])) await command('docker', ['network', 'rm', network])
+  },
 }
 
 describe.skipIf(!docker.ok)('docker runtime', { timeout: 90_000 }, () => {
@@ -69,8 +88,10 @@ describe.skipIf(!docker.ok)('docker runtime, its own ways', { timeout: 90_000 },
     await runtime.close()
     await options.remove()
   })
-  const page = (more = '') => `require('http').createServer(async (q, r) => { ${more}; r.end('ok') }).listen(process.env.PORT, () => console.log('up'))`
-  const server = (script: string, more: Parameters<typeof serverPlan>[0] = {}) => buildApp(runtime, options, { files: { 'server.js': script, 'package.json': '{}' }, plan: serverPlan(more) })
+  const page = (more = '') =>
+    `require('http').createServer(async (q, r) => { ${more}; r.end('ok') }).listen(process.env.PORT, () => console.log('up'))`
+  const server = (script: string, more: Parameters<typeof serverPlan>[0] = {}) =>
+    buildApp(runtime, options, { files: { 'server.js': script, 'package.json': '{}' }, plan: serverPlan(more) })
   const inspect = async (id: string): Promise<Inspected> => (JSON.parse(await command('docker', ['inspect', id])) as [Inspected])[0]
 
   test('an app is shut in: no capabilities, no new privileges, no mounts, limits for memory, processor and processes', async () => {
@@ -101,7 +122,9 @@ describe.skipIf(!docker.ok)('docker runtime, its own ways', { timeout: 90_000 },
     const victim = await server(page())
     const one = await startApp(runtime, victim)
     await answerOf(one.instance)
-    const spy = await server(`require('http').get('http://${one.instance.host}:${one.instance.port}/', { timeout: 1500 }, () => console.log('reached')).on('timeout', () => { console.log('shut'); process.exit() }).on('error', () => { console.log('shut'); process.exit() })`)
+    const spy = await server(
+      `require('http').get('http://${one.instance.host}:${one.instance.port}/', { timeout: 1500 }, () => console.log('reached')).on('timeout', () => { console.log('shut'); process.exit() }).on('error', () => { console.log('shut'); process.exit() })`,
+    )
     const two = await startApp(runtime, spy)
     await two.exit
     expect(two.lines).toEqual(['shut'])
@@ -114,7 +137,18 @@ describe.skipIf(!docker.ok)('docker runtime, its own ways', { timeout: 90_000 },
     await command('docker', ['volume', 'create', name])
     await command('docker', ['network', 'create', name])
     await command('docker', ['tag', 'node:24-bookworm-slim', `${name}:1`])
-    await command('docker', ['create', '--name', name, '--label', 'homeport.instance=someone-else', '--label', 'homeport.deployment=dpl_canary', '--label', 'homeport.role=app', `${name}:1`])
+    await command('docker', [
+      'create',
+      '--name',
+      name,
+      '--label',
+      'homeport.instance=someone-else',
+      '--label',
+      'homeport.deployment=dpl_canary',
+      '--label',
+      'homeport.role=app',
+      `${name}:1`,
+    ])
     try {
       expect(await runtime.list()).toEqual([])
       const id = (await command('docker', ['inspect', '-f', '{{.Id}}', name])).trim()
@@ -156,8 +190,16 @@ describe.skipIf(!docker.ok)('docker runtime, its own ways', { timeout: 90_000 },
 
   test('pnpm, which the base image lacks, is there for install, build and start', async () => {
     const built = await buildApp(runtime, options, {
-      files: { 'package.json': '{"name":"app","dependencies":{"ms":"2.1.3"},"scripts":{"start":"node server.js"}}', 'server.js': `console.log(require('ms')('1h'))` },
-      plan: serverPlan({ package_manager: { name: 'pnpm', version: '9.15.0' }, install_command: 'pnpm install', build_command: 'pnpm --version', start_command: ['pnpm', 'start'] }),
+      files: {
+        'package.json': '{"name":"app","dependencies":{"ms":"2.1.3"},"scripts":{"start":"node server.js"}}',
+        'server.js': `console.log(require('ms')('1h'))`,
+      },
+      plan: serverPlan({
+        package_manager: { name: 'pnpm', version: '9.15.0' },
+        install_command: 'pnpm install',
+        build_command: 'pnpm --version',
+        start_command: ['pnpm', 'start'],
+      }),
     })
     expect(built.log.lines).toContain('9.15.0')
     const { lines: output, exit } = await startApp(runtime, built)
@@ -169,7 +211,13 @@ describe.skipIf(!docker.ok)('docker runtime, its own ways', { timeout: 90_000 },
   test('an engine that goes away and comes back: output and end are told all the same', async () => {
     const gate = await createGate(dockerSocket)
     const own = createRuntimes({ ...options, docker: { candidates: [gate.address] } }).docker
-    const built = await buildApp(own, options, { files: { 'server.js': `let n = 0; setInterval(() => console.log(n++), 20); process.on('SIGTERM', () => process.exit(4))`, 'package.json': '{}' }, plan: serverPlan() })
+    const built = await buildApp(own, options, {
+      files: {
+        'server.js': `let n = 0; setInterval(() => console.log(n++), 20); process.on('SIGTERM', () => process.exit(4))`,
+        'package.json': '{}',
+      },
+      plan: serverPlan(),
+    })
     const { instance, lines: output, exit } = await startApp(own, built)
     await eventually(() => expect(output).toContain('5'))
     await gate.shut()
@@ -187,13 +235,31 @@ describe.skipIf(!docker.ok)('docker runtime, its own ways', { timeout: 90_000 },
   })
 
   describe('a Dockerfile of the user’s own', () => {
-    const dockerfile = (text: string, files: Record<string, string> = {}, more: { signal?: AbortSignal; log?: RecordedLog; deployment_id?: string; variables?: Record<string, string> } = {}) =>
-      buildApp(runtime, options, { files: { Dockerfile: text, ...files }, plan: { framework: 'dockerfile', explanation: [], work: { kind: 'dockerfile', context_directory: '.', dockerfile: 'Dockerfile', port: null } }, ...more })
+    const dockerfile = (
+      text: string,
+      files: Record<string, string> = {},
+      more: { signal?: AbortSignal; log?: RecordedLog; deployment_id?: string; variables?: Record<string, string> } = {},
+    ) =>
+      buildApp(runtime, options, {
+        files: { Dockerfile: text, ...files },
+        plan: {
+          framework: 'dockerfile',
+          explanation: [],
+          work: { kind: 'dockerfile', context_directory: '.', dockerfile: 'Dockerfile', port: null },
+        },
+        ...more,
+      })
 
     test('is built as it is, but for the choice of another frontend; what .dockerignore names stays out', async () => {
       const built = await dockerfile(
         `# syntax=example.invalid/evil:1\nFROM node:24-bookworm-slim\nWORKDIR /srv\nCOPY . .\nRUN npm install \\\n  && echo finished\nEXPOSE 3456\nCMD ["node", "server.js"]\n`,
-        { '.dockerignore': '*.pem\n!keep.pem\n', 'key.pem': 'x', 'keep.pem': 'y', 'package.json': '{"dependencies":{"ms":"2.1.3"}}', 'server.js': page(`r.write(require('fs').readdirSync('.').filter((name) => name.endsWith('.pem')) + ' ' + require('ms')(1000) + ' ')`) },
+        {
+          '.dockerignore': '*.pem\n!keep.pem\n',
+          'key.pem': 'x',
+          'keep.pem': 'y',
+          'package.json': '{"dependencies":{"ms":"2.1.3"}}',
+          'server.js': page(`r.write(require('fs').readdirSync('.').filter((name) => name.endsWith('.pem')) + ' ' + require('ms')(1000) + ' ')`),
+        },
         { variables: { API_KEY: 'HPSENT_dockerfile' } },
       )
       expect(built.artifact).toMatchObject({ kind: 'image', port: 3456 })
@@ -205,7 +271,9 @@ describe.skipIf(!docker.ok)('docker runtime, its own ways', { timeout: 90_000 },
       await runtime.stop(instance.id, 1_000)
       await exit
       expect(await dockerDriver.search(built.artifact, ['HPSENT_dockerfile', caMark])).toEqual([])
-      expect((await command('docker', ['history', '--no-trunc', built.artifact.kind === 'image' ? built.artifact.image : ''])).includes('example.invalid')).toBe(false)
+      expect(
+        (await command('docker', ['history', '--no-trunc', built.artifact.kind === 'image' ? built.artifact.image : ''])).includes('example.invalid'),
+      ).toBe(false)
       await runtime.discard(built.deployment_id, built.artifact)
       expect(await dockerDriver.leftovers(options, built.deployment_id)).toEqual([])
       expect(await lines(['images', '-q', '--filter', 'label=homeport.role=build', ...mine()])).toEqual([])
@@ -237,7 +305,15 @@ describe.skipIf(!docker.ok)('docker runtime, its own ways', { timeout: 90_000 },
   test('certificates of the host are in no image', async () => {
     const built = await server('', { install_command: 'test -s $NODE_EXTRA_CA_CERTS', build_command: 'test -s $NODE_EXTRA_CA_CERTS' })
     expect(await dockerDriver.search(built.artifact, [caMark])).toEqual([])
-    const files = await command('docker', ['run', '--rm', '--entrypoint', 'sh', built.artifact.kind === 'image' ? built.artifact.image : '', '-c', 'ls -A /run /home/node /dev/shm; env | cut -d= -f1'])
+    const files = await command('docker', [
+      'run',
+      '--rm',
+      '--entrypoint',
+      'sh',
+      built.artifact.kind === 'image' ? built.artifact.image : '',
+      '-c',
+      'ls -A /run /home/node /dev/shm; env | cut -d= -f1',
+    ])
     expect(files).not.toMatch(/homeport|NODE_EXTRA_CA_CERTS/)
     await runtime.discard(built.deployment_id, built.artifact)
   })
@@ -245,7 +321,17 @@ describe.skipIf(!docker.ok)('docker runtime, its own ways', { timeout: 90_000 },
   test('a link out of the source is refused', async () => {
     const folder = await sourceOf(options, { 'package.json': '{}' })
     await symlink('/etc', join(folder, 'etc'))
-    const build = runtime.build({ project_id: newId('prj'), deployment_id: newId('dpl'), folder, plan: serverPlan(), variables: {}, memory_mb: 256, cpus: 1, log: recordLog(), signal: AbortSignal.timeout(30_000) })
+    const build = runtime.build({
+      project_id: newId('prj'),
+      deployment_id: newId('dpl'),
+      folder,
+      plan: serverPlan(),
+      variables: {},
+      memory_mb: 256,
+      cpus: 1,
+      log: recordLog(),
+      signal: AbortSignal.timeout(30_000),
+    })
     await expect(build).rejects.toMatchObject({ code: 'build_failed', message: expect.stringContaining('etc') })
   })
 })

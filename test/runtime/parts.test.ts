@@ -58,7 +58,9 @@ describe('frames of the engine', () => {
       const scanner = output.live()
       for (let at = 0; at < all.length; at += size) scanner.write(all.subarray(at, at + size))
       output.end()
-      expect(lines).toEqual(['stderr bad', 'stdout one', 'stdout two', 'stdout three', 'stdout four'].toSorted((a, b) => lines.indexOf(a) - lines.indexOf(b)))
+      expect(lines).toEqual(
+        ['stderr bad', 'stdout one', 'stdout two', 'stdout three', 'stdout four'].toSorted((a, b) => lines.indexOf(a) - lines.indexOf(b)),
+      )
       expect(lines).toHaveLength(5)
     }
   })
@@ -84,7 +86,24 @@ describe('a Dockerfile', () => {
   })
 
   test('shows the host’s files to each RUN, and to nothing else', () => {
-    const text = ['ARG V=1', 'FROM a AS b', '# RUN no', 'RUN one \\', '  # RUN comment', '  RUN two', 'run ["x"]', 'COPY <<EOF /f', 'RUN not me', 'EOF', 'RUN <<-"END"', 'RUN nor me', '\tEND', 'FROM b', 'RUN\tlast', 'CMD ["RUN"]'].join('\n')
+    const text = [
+      'ARG V=1',
+      'FROM a AS b',
+      '# RUN no',
+      'RUN one \\',
+      '  # RUN comment',
+      '  RUN two',
+      'run ["x"]',
+      'COPY <<EOF /f',
+      'RUN not me',
+      'EOF',
+      'RUN <<-"END"',
+      'RUN nor me',
+      '\tEND',
+      'FROM b',
+      'RUN\tlast',
+      'CMD ["RUN"]',
+    ].join('\n')
     const prepared = prepareDockerfile(text, { image: 'hf:1', ca: true, npmrc: false })
     const mount = '--mount=type=bind,from=hf:1,source=/ca.crt,target=/dev/shm/homeport/ca.crt'
     const argument = 'ARG NODE_EXTRA_CA_CERTS=/dev/shm/homeport/ca.crt'
@@ -158,8 +177,15 @@ test('BuildKit’s messages are read', () => {
 })
 
 test('listening ports are read from the kernel’s table', () => {
-  const row = (address: string, state: string, inode: string) => `   0: ${address} 00000000:0000 ${state} 00000000:00000000 00:00000000 00000000     0        0 ${inode} 1`
-  const table = ['  sl  local_address', row('0100007F:0BB8', '0A', '1'), row('00000000:1F90', '0A', '2'), row('0100007F:1F91', '01', '3'), row('00000000000000000000000001000000:0050', '0A', '4')].join('\n')
+  const row = (address: string, state: string, inode: string) =>
+    `   0: ${address} 00000000:0000 ${state} 00000000:00000000 00:00000000 00000000     0        0 ${inode} 1`
+  const table = [
+    '  sl  local_address',
+    row('0100007F:0BB8', '0A', '1'),
+    row('00000000:1F90', '0A', '2'),
+    row('0100007F:1F91', '01', '3'),
+    row('00000000000000000000000001000000:0050', '0A', '4'),
+  ].join('\n')
   expect(parseListening(table)).toEqual([
     { port: 3000, loopback_only: true },
     { port: 8080, loopback_only: false },

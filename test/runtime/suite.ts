@@ -37,7 +37,10 @@ export function runtimeSuite(driver: Driver): void {
   const build = (more: Parameters<typeof buildApp>[2]) => buildApp(runtime, options, more)
   const app = (script: string) => build({ files: { 'server.js': script, 'package.json': manifest() }, plan: serverPlan() })
   const failureOf = async (job: Promise<unknown>): Promise<BuildFailure> => {
-    const error = await job.then(() => new Error('It did not fail.'), (reason: unknown) => reason)
+    const error = await job.then(
+      () => new Error('It did not fail.'),
+      (reason: unknown) => reason,
+    )
     if (!(error instanceof BuildFailure)) throw error
     return error
   }
@@ -73,7 +76,11 @@ export function runtimeSuite(driver: Driver): void {
       'server.js': `console.log(require('ms')('2 days'))`,
       'built.txt': 'no',
     }
-    const plan = serverPlan({ install_command: 'npm install && node -e "console.log(\'really installed\')"', build_command: 'node -p "require(\'ms\')(\'1s\')" > built.txt', install_key: 'with-ms' })
+    const plan = serverPlan({
+      install_command: 'npm install && node -e "console.log(\'really installed\')"',
+      build_command: "node -p \"require('ms')('1s')\" > built.txt",
+      install_key: 'with-ms',
+    })
     const builds = await Promise.all([1, 2, 3, 4].map(() => build({ files, plan, project_id })))
     const installs = builds.filter((built) => built.log.lines.includes('really installed'))
     expect(installs.length).toBeGreaterThan(0)
@@ -97,7 +104,11 @@ export function runtimeSuite(driver: Driver): void {
     }
     const project_id = newId('prj')
     for (const _ of [1, 2]) {
-      const built = await build({ project_id, files, plan: serverPlan({ install_command: 'npm install --foreground-scripts', install_key: 'scripts' }) })
+      const built = await build({
+        project_id,
+        files,
+        plan: serverPlan({ install_command: 'npm install --foreground-scripts', install_key: 'scripts' }),
+      })
       expect(built.log.lines).toContain('made')
       const { lines, exit } = await startApp(runtime, built)
       await exit
@@ -134,7 +145,9 @@ export function runtimeSuite(driver: Driver): void {
 
   test('a static site: only its output is left, to be served from a folder', async () => {
     const { artifact, deployment_id } = await build({
-      files: { 'make.js': `const fs = require('fs'); fs.mkdirSync('dist/deep', {recursive: true}); fs.writeFileSync('dist/index.html', '<h1>made</h1>'); fs.writeFileSync('dist/deep/a b.txt', 'é'); fs.symlinkSync('/etc/passwd', 'dist/out')` },
+      files: {
+        'make.js': `const fs = require('fs'); fs.mkdirSync('dist/deep', {recursive: true}); fs.writeFileSync('dist/index.html', '<h1>made</h1>'); fs.writeFileSync('dist/deep/a b.txt', 'é'); fs.symlinkSync('/etc/passwd', 'dist/out')`,
+      },
       plan: staticPlan({ build_command: 'node make.js', output_directory: 'dist', spa_fallback: true }),
     })
     expect(artifact).toMatchObject({ kind: 'static', spa_fallback: true, bytes: 15 })
@@ -152,7 +165,12 @@ export function runtimeSuite(driver: Driver): void {
       { name: 'install', plan: { install_command: 'echo installing; exit 4' }, code: 'install_failed', words: /exit code 4/ },
       { name: 'build', plan: { build_command: 'echo building; exit 5' }, code: 'build_failed', words: /exit code 5/ },
       { name: 'unknown program', plan: { build_command: 'no-such-program' }, code: 'build_failed', words: /exit code 127/ },
-      { name: 'memory of the build', plan: { build_command: `node -e "const all = []; for (;;) all.push(Buffer.alloc(4e6, 1))"` }, code: 'out_of_memory', words: /256 MB/ },
+      {
+        name: 'memory of the build',
+        plan: { build_command: `node -e "const all = []; for (;;) all.push(Buffer.alloc(4e6, 1))"` },
+        code: 'out_of_memory',
+        words: /256 MB/,
+      },
     ] as const
     test.each(cases)('$name', async ({ plan, code, words }) => {
       const deployment_id = newId('dpl')
@@ -166,7 +184,9 @@ export function runtimeSuite(driver: Driver): void {
 
     test('a static build without its output', async () => {
       const deployment_id = newId('dpl')
-      const failure = await failureOf(build({ deployment_id, files: { a: 'b' }, plan: staticPlan({ build_command: 'true', output_directory: 'dist' }) }))
+      const failure = await failureOf(
+        build({ deployment_id, files: { a: 'b' }, plan: staticPlan({ build_command: 'true', output_directory: 'dist' }) }),
+      )
       expect(failure).toMatchObject({ code: 'build_failed', message: expect.stringContaining('dist') })
       expect(await driver.leftovers(options, deployment_id)).toEqual([])
     })
@@ -195,7 +215,11 @@ export function runtimeSuite(driver: Driver): void {
     const built = await build({
       variables: { API_KEY: secret, COPY: secret, ODD: `it's "odd" $HOME \`x\`\nsecond line` },
       files: { 'package.json': manifest(), 'server.js': `console.log(process.env.API_KEY); console.log(process.env.NODE_ENV)` },
-      plan: serverPlan({ install_command: check, build_command: `${check} && node -e "if (process.env.ODD.length !== 32) process.exit(8)"`, variables: { NODE_ENV: 'production' } }),
+      plan: serverPlan({
+        install_command: check,
+        build_command: `${check} && node -e "if (process.env.ODD.length !== 32) process.exit(8)"`,
+        variables: { NODE_ENV: 'production' },
+      }),
     })
     expect(built.log.lines.join('\n')).not.toContain(secret)
     expect(await driver.search(built.artifact, [secret])).toEqual([])
@@ -206,7 +230,9 @@ export function runtimeSuite(driver: Driver): void {
   })
 
   test('100 000 lines and an exit: all come, in order, and memory stays flat', async () => {
-    const built = await app(`let n = 0; const more = () => { while (n < 100000) { if (!process.stdout.write('line ' + n++ + ' of a log that is long enough to be one\\n')) return process.stdout.once('drain', more) } }; more()`)
+    const built = await app(
+      `let n = 0; const more = () => { while (n < 100000) { if (!process.stdout.write('line ' + n++ + ' of a log that is long enough to be one\\n')) return process.stdout.once('drain', more) } }; more()`,
+    )
     let next = 0
     let wrong = 0
     const before = process.memoryUsage().rss
@@ -224,7 +250,9 @@ export function runtimeSuite(driver: Driver): void {
   }, 60_000)
 
   test('lines keep carriage returns, colours and broken characters; the last one needs no end; stderr is told apart', async () => {
-    const built = await app(`process.stdout.write('10%\\r20%\\r\\n\\u001b[31mred\\u001b[0m\\nüñ'); process.stderr.write('bad\\n'); setTimeout(() => process.stdout.write('içode'), 50)`)
+    const built = await app(
+      `process.stdout.write('10%\\r20%\\r\\n\\u001b[31mred\\u001b[0m\\nüñ'); process.stderr.write('bad\\n'); setTimeout(() => process.stdout.write('içode'), 50)`,
+    )
     const out: string[] = []
     const err: string[] = []
     const { exit } = await startApp(runtime, built, { onLine: (line, stream) => (stream === 'stdout' ? out : err).push(line) })
@@ -271,7 +299,8 @@ export function runtimeSuite(driver: Driver): void {
 
   test('two versions of one project run side by side, so that one can take over from the other', async () => {
     const project_id = newId('prj')
-    const version = (n: number) => build({ project_id, files: { 'server.js': hello.replace('hello', `version ${n}`), 'package.json': manifest() }, plan: serverPlan() })
+    const version = (n: number) =>
+      build({ project_id, files: { 'server.js': hello.replace('hello', `version ${n}`), 'package.json': manifest() }, plan: serverPlan() })
     const [first, second] = [await version(1), await version(2)]
     const one = await startApp(runtime, first)
     const two = await startApp(runtime, second)
@@ -319,7 +348,9 @@ export function runtimeSuite(driver: Driver): void {
 
   test('what outlives the platform is found by the next one: adopted with its output and its end, or stopped', async () => {
     const first = driver.create(options)
-    const built = await app(`let n = 0; setInterval(() => console.log('line ' + n++), 20); process.on('SIGTERM', () => { console.log('last'); process.exit(5) })`)
+    const built = await app(
+      `let n = 0; setInterval(() => console.log('line ' + n++), 20); process.on('SIGTERM', () => { console.log('last'); process.exit(5) })`,
+    )
     const started = await startApp(first, built)
     await eventually(() => expect(started.lines).toContain('line 3'))
     const lastAt = Date.now()
@@ -329,7 +360,13 @@ export function runtimeSuite(driver: Driver): void {
     const next = driver.create(options)
     const [found, ...others] = await next.list()
     expect(others).toEqual([])
-    expect(found).toMatchObject({ id: started.instance.id, project_id: built.project_id, deployment_id: built.deployment_id, running: true, exit: null })
+    expect(found).toMatchObject({
+      id: started.instance.id,
+      project_id: built.project_id,
+      deployment_id: built.deployment_id,
+      running: true,
+      exit: null,
+    })
     const lines: string[] = []
     const exit = Promise.withResolvers<Exit>()
     const adopted = await next.adopt({ ...found!, last_line_at: lastAt }, { onLine: (_stream, line) => lines.push(line), onExit: exit.resolve })

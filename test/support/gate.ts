@@ -15,11 +15,13 @@ export async function createGate(target: string): Promise<{ address: string; shu
       const far = createConnection({ path: target, allowHalfOpen: true })
       for (const socket of [near, far]) {
         sockets.add(socket)
-        socket.on('error', () => {}).on('close', () => {
-          sockets.delete(socket)
-          near.destroy()
-          far.destroy()
-        })
+        socket
+          .on('error', () => {})
+          .on('close', () => {
+            sockets.delete(socket)
+            near.destroy()
+            far.destroy()
+          })
       }
       near.pipe(far)
       far.pipe(near)

@@ -36,7 +36,14 @@ export function recordLog(onLine: (line: string) => void = () => {}): RecordedLo
     lines.push(line)
     onLine(line)
   }
-  return { lines, steps, line: (_step, _stream, line) => add(line), note: (_step, line) => add(line), step: (name) => steps.push(name), skip: (name) => steps.push(`skip ${name}`) }
+  return {
+    lines,
+    steps,
+    line: (_step, _stream, line) => add(line),
+    note: (_step, line) => add(line),
+    step: (name) => steps.push(name),
+    skip: (name) => steps.push(`skip ${name}`),
+  }
 }
 
 type Files = Record<string, string>
@@ -87,7 +94,11 @@ export interface BuildOptions {
   log?: RecordedLog
 }
 
-export async function buildApp(runtime: Runtime, options: RuntimeOptions, build: BuildOptions): Promise<{ artifact: Artifact; log: RecordedLog; deployment_id: string; project_id: string }> {
+export async function buildApp(
+  runtime: Runtime,
+  options: RuntimeOptions,
+  build: BuildOptions,
+): Promise<{ artifact: Artifact; log: RecordedLog; deployment_id: string; project_id: string }> {
   const log = build.log ?? recordLog()
   const deployment_id = build.deployment_id ?? newId('dpl')
   const project_id = build.project_id ?? newId('prj')
