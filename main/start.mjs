@@ -14,13 +14,17 @@ try {
   await buildChanged()
   const { binary, reason } = await findElectron()
   const args = process.argv.slice(2)
-  if (binary) {
+  const runHeadless = (why) => {
+    say(`Homeport runs without a window: ${why}`)
+    become(nodePath(), [join(root, 'server', 'cli', 'homeport.mjs'), 'serve', ...args])
+  }
+  if (!binary) runHeadless(reason)
+  else {
     // Chromium's sandbox refuses to work for root; the window shows our own pages only.
     const asRoot = process.platform === 'linux' && process.getuid?.() === 0
-    become(binary, [...(asRoot ? ['--no-sandbox'] : []), root, ...args])
-  } else {
-    say(`Homeport runs without a window: ${reason}`)
-    become(nodePath(), [join(root, 'server', 'cli', 'homeport.mjs'), 'serve', ...args])
+    become(binary, [...(asRoot ? ['--no-sandbox'] : []), root, ...args], (why) =>
+      runHeadless(`Electron ended at once (${why}; what it said is above).`),
+    )
   }
 } catch (error) {
   process.stderr.write(`${error.message}\n`)

@@ -124,19 +124,34 @@ function readOr(path, fallback) {
   }
 }
 
-/** Starts a program in our place: its streams are ours, signals reach it, its exit code becomes ours. */
-export function become(command, args, options = {}) {
-  const child = spawn(command, args, { stdio: 'inherit', ...options })
-  // The terminal sends Ctrl-C to both; what a supervisor sends to us alone is passed on.
-  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
-  process.on('SIGINT', () => {
-    if (!process.stdin.isTTY) child.kill('SIGINT')
-  })
+/** A program that fails sooner than this did not get to its work. */
+const falseStart_ms = 5_000
+
+/**
+ * Starts a program in our place: its streams are ours, signals reach it, its exit code becomes ours. `orElse` is called
+ * instead when it fails at once by itself, with what it ended with.
+ */
+export function become(command, args, orElse) {
+  const begun = Date.now()
+  const child = spawn(command, args, { stdio: 'inherit' })
+  let isAsked = false
+  const pass = (signal) => {
+    isAsked = true
+    // The terminal sends Ctrl-C to both; what a supervisor sends to us alone is passed on.
+    if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
+  }
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
+  for (const signal of signals) process.on(signal, pass)
+  const end = (code, why) => {
+    for (const signal of signals) process.off(signal, pass)
+    if (orElse && code !== 0 && !isAsked && Date.now() - begun < falseStart_ms) orElse(why)
+    else process.exit(code)
+  }
   child.on('error', (error) => {
-    console.error(`${command} could not be started: ${error.message}`)
-    process.exit(1)
+    if (!orElse) say(`${command} could not be started: ${error.message}`)
+    end(1, error.message)
   })
-  child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 143)))
+  child.on('exit', (code, signal) => end(code ?? (signal === 'SIGINT' ? 130 : 143), signal ?? `exit code ${code}`))
 }
 
 /** Runs a program with our streams; its standard output goes to our standard error, which is free for talk. */

@@ -47,14 +47,30 @@ describe('npm start', () => {
     const dist = join(folder.path, 'dist')
     mkdirSync(dist)
     // A stand-in for Electron's binary that says what it was asked to do.
-    writeFileSync(join(dist, 'electron'), `#!/bin/sh\nprintf '%s\\n' "$@" > "${folder.path}/asked"\nexit 7\n`)
+    writeFileSync(join(dist, 'electron'), `#!/bin/sh\nprintf '%s\\n' "$@" > "${folder.path}/asked"\n`)
     chmodSync(join(dist, 'electron'), 0o755)
     const { status } = spawnSync(process.execPath, [join(root, 'main/start.mjs'), '--port', '0'], {
       env: environment({ DISPLAY: ':99', ELECTRON_OVERRIDE_DIST_PATH: dist }),
     })
-    expect(status).toBe(7)
+    expect(status).toBe(0)
     const asked = readFileSync(join(folder.path, 'asked'), 'utf8').trim().split('\n')
     expect(asked.filter((word) => word !== '--no-sandbox')).toEqual([root, '--port', '0'])
+  })
+
+  test('with a binary that cannot run here: headless, and it says so', async () => {
+    const dist = join(folder.path, 'dist')
+    mkdirSync(dist)
+    writeFileSync(join(dist, 'electron'), '#!/bin/sh\necho "error while loading shared libraries" >&2\nexit 127\n')
+    chmodSync(join(dist, 'electron'), 0o755)
+    const child = spawn(process.execPath, [join(root, 'main/start.mjs'), '--port', 'none'], {
+      env: environment({ DISPLAY: ':99', ELECTRON_OVERRIDE_DIST_PATH: dist }),
+    })
+    let err = ''
+    child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
+    const [code] = (await once(child, 'close')) as [number]
+    expect(err).toContain('shared libraries')
+    expect(err).toContain('Homeport runs without a window: Electron ended at once (exit code 127')
+    expect(code).toBe(2)
   })
 
   test('with a display but no binary, and a release host that does not answer: headless, and it says which host', async () => {
