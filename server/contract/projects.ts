@@ -38,8 +38,8 @@ const name = z.string().min(limits.name.min).max(limits.name.max)
 const repoUrl = z
   .string()
   .max(2000)
-  // oxlint-disable-next-line no-control-regex -- an address with control characters is none
   .refine(
+    // oxlint-disable-next-line no-control-regex -- an address with control characters is none
     (text) => URL.canParse(text) && !/[\u0000-\u0020\u007f]/.test(text),
     'Give a full address, such as https://example.com/me/app.git or file:///home/me/app.',
   )
