@@ -295,7 +295,13 @@ function newDeployment(
   }
   if (project.repo_url === null)
     throw new Problem('project_not_connected', 'This project has no Git repository. Set repo_url, or deploy a folder with homeport deploy.')
-  const ref: SourceRef = { kind: 'git', url: project.repo_url, branch: project.repo_branch, commit_sha: null }
+  const ref: SourceRef = {
+    kind: 'git',
+    url: project.repo_url,
+    branch: project.repo_branch,
+    commit_sha: null,
+    allow_local: project.repo_is_trusted === 1,
+  }
   return { ...blank, ...unknown, source: 'git', branch: project.repo_branch, source_request: JSON.stringify(ref) }
 }
 

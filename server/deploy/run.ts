@@ -17,7 +17,7 @@ import type { YardDeps } from './yard.ts'
 
 /** What a deployment fetches, fixed when it is enqueued and kept in its row. */
 export type SourceRef =
-  | { kind: 'git'; url: string; branch: string; commit_sha: string | null }
+  | { kind: 'git'; url: string; branch: string; commit_sha: string | null; allow_local: boolean }
   | { kind: 'folder'; path: string }
   /** The copy that an earlier deployment of a folder kept. */
   | { kind: 'snapshot'; deployment_id: string }
@@ -95,7 +95,7 @@ async function fetch(run: Run, into: string): Promise<Source> {
   await mkdir(into, { recursive: true, mode: 0o700 })
   if (ref.kind === 'git')
     return deps.fetchSource({
-      request: { ...ref, credentials: run.secrets.repository(project, ref.url), allow_local: run.secrets.allow_local },
+      request: { ...ref, credentials: run.secrets.repository(project, ref.url) },
       into,
       log,
       signal,

@@ -11,24 +11,24 @@ export interface Secrets {
   mask: Mask
   /** For an address of the very repository that the credentials were given with. */
   repository(project: ProjectRow, url: string): { username: string; password: string } | null
-  /** Folders of this machine and private addresses are for the projects of the instance's owner. */
-  allow_local: boolean
 }
 
 export async function readSecrets(deps: YardDeps, project: ProjectRow, target: DeploymentTarget): Promise<Secrets> {
-  const { rows, allow_local } = await deps.store.db.read((tx) => ({
-    rows: listVariables(tx, project.id, target),
-    allow_local: tx.sqlFirst('SELECT 1 AS one FROM users WHERE account_id = ? AND is_instance_owner = 1', project.account_id) !== undefined,
-  }))
+  const rows = await deps.store.db.read((tx) => listVariables(tx, project.id, target))
   const variables: Record<string, string> = {}
   for (const row of rows) variables[row.key] = deps.sealer.unseal({ table: 'env_vars', column: 'sealed_value', row: row.id }, row.sealed_value)
   const credentials = readCredentials(deps, project)
   return {
     variables,
-    mask: createMask([...Object.values(variables), ...(credentials ? [credentials.password] : [])]),
+    mask: createMask([...Object.values(variables), ...secretsIn(credentials)]),
     repository: (current, url) => (credentials && current.repo_url !== null && sameOrigin(current.repo_url, url) ? credentials : null),
-    allow_local,
   }
+}
+
+/** A token often stands alone, in the place of the user's name. */
+function secretsIn(credentials: { username: string; password: string } | null): string[] {
+  if (!credentials) return []
+  return [credentials.password === '' ? credentials.username : credentials.password]
 }
 
 function readCredentials(deps: YardDeps, project: ProjectRow): { username: string; password: string } | null {

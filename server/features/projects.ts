@@ -13,7 +13,7 @@ import type { FeatureDeps } from './deps.ts'
 import * as gates from './gates.ts'
 import { plans } from './plans.ts'
 import { presentProject } from './present.ts'
-import { splitRepository } from './repository.ts'
+import { noRepository, repositoryColumns } from './repository.ts'
 
 type ProjectHandlers = Pick<Handlers<Context>, 'createProject' | 'listProjects' | 'getProject' | 'updateProject' | 'deleteProject' | 'stopProject'>
 
@@ -32,8 +32,7 @@ export function addProject(deps: FeatureDeps, tx: Tx, caller: Caller, input: New
   gates.slugFree(input.slug, findProjectBySlug(tx, input.slug) !== undefined)
   const id = newId('prj')
   const now = isoTime(deps.clock.now())
-  const repository =
-    input.repo_url === undefined ? { repo_url: null, sealed_repo_credentials: null } : splitRepository(deps.sealer, id, input.repo_url)
+  const repository = input.repo_url === undefined ? noRepository : repositoryColumns(deps.sealer, caller, id, input.repo_url)
   insertProject(tx, {
     id,
     account_id: caller.account_id,
@@ -94,10 +93,10 @@ export function createProjectHandlers(deps: FeatureDeps): ProjectHandlers {
           ...plain,
           // The address as it was shown has no credentials: sent back, it keeps those that are stored.
           ...(repo_url === null
-            ? { repo_url: null, sealed_repo_credentials: null }
+            ? noRepository
             : repo_url === undefined || repo_url === project.repo_url
               ? {}
-              : splitRepository(deps.sealer, project.id, repo_url)),
+              : repositoryColumns(deps.sealer, caller, project.id, repo_url)),
           ...(memory_limit_mb === undefined ? {} : { memory_limit_mb: Math.min(memory_limit_mb, plan.memory_mb) }),
           ...(always_warm === undefined ? {} : { always_warm: always_warm ? 1 : 0 }),
           ...(caching_enabled === undefined ? {} : { caching_enabled: caching_enabled ? 1 : 0 }),

@@ -61,6 +61,8 @@ export interface ProjectRow {
   slug: string
   repo_url: string | null
   sealed_repo_credentials: Uint8Array | null
+  /** Set by the owner of the instance: it may be a folder of this machine or lie at a private address. */
+  repo_is_trusted: 0 | 1
   repo_branch: string
   node_version: string
   install_command: string

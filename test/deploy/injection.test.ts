@@ -1,4 +1,7 @@
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -95,4 +98,34 @@ test('hooks and submodules of a repository run nothing', async () => {
   const deployment = await home.ended('target', (await home.deploy('target')).id)
   expect(existsSync(marker)).toBe(false)
   expect(deployment.status).toBe('ready')
+})
+
+test('a member of the team cannot make the platform ask a private address, not even for a project of the owner', async () => {
+  let asked = 0
+  const canary = createServer((_request, response) => {
+    asked++
+    response.end('the body of an inner service')
+  })
+  canary.listen(0, '127.0.0.1')
+  await once(canary, 'listening')
+  const { port } = canary.address() as AddressInfo
+  const { body } = await home.api<{ token: string }>('POST', '/instance/users', { email: 'member@example.com', plan: 'pro' })
+  await home.api('POST', '/instance/team', { owner_email: 'owner@homeport.localhost', member_email: 'member@example.com' })
+
+  for (const host of ['127.0.0.1', 'localhost', '0.0.0.0', '2130706433', '0x7f.1', '[::1]', '[::ffff:127.0.0.1]', '169.254.169.254']) {
+    const change = { repo_url: `http://${host}:${port}/x.git` }
+    const { status } = await home.api('PATCH', '/v1/projects/target', change, body.token)
+    if (status === 400) continue
+    expect(status).toBe(200)
+    const { body: queued } = await home.api<{ deployment_id: string }>('POST', '/v1/projects/target/deploy', undefined, body.token)
+    const ended = await home.ended('target', queued.deployment_id)
+    expect(ended.error?.code, host).toBe('clone_failed')
+    expect(JSON.stringify(ended)).not.toContain('inner service')
+  }
+  expect(asked).toBe(0)
+  // The owner may: one's own machine is one's own.
+  await home.api('PATCH', '/v1/projects/target', { repo_url: `http://127.0.0.1:${port}/y.git` })
+  await home.ended('target', (await home.deploy('target')).id)
+  expect(asked).toBeGreaterThan(0)
+  canary.close()
 })

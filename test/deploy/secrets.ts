@@ -17,6 +17,7 @@ import { readEvents } from './stories.ts'
 
 const variable = `HPSENT/var+${newId('evt')}`
 const password = `HPSENT-git-${newId('evt')}`
+const token = `HPSENT-token-${newId('evt')}`
 
 /** Every way in which a secret may be written down. */
 const forms = (secret: string) => [secret, encodeURIComponent(secret), Buffer.from(secret).toString('base64'), JSON.stringify(secret).slice(1, -1)]
@@ -69,6 +70,9 @@ export function secretStories(runtime: 'process' | 'docker'): void {
       expect(failed.error?.code).toBe('clone_failed')
       seen.push(JSON.stringify(failed))
       seen.push(JSON.stringify((await home.api('GET', '/v1/projects')).body))
+      // A token in the place of the user's name, as hosts of repositories hand them out.
+      await home.api('PATCH', '/v1/projects/teller', { repo_url: `http://${token}@127.0.0.1:${host.port}/none.git` })
+      seen.push(JSON.stringify(await home.ended('teller', (await home.deploy('teller')).id)))
       sinks.set('answers and build streams', seen.join('\n'))
       sinks.set(
         'the runtime log',
@@ -88,7 +92,8 @@ export function secretStories(runtime: 'process' | 'docker'): void {
     })
 
     const expectClean = (where: string, text: string) => {
-      for (const secret of [variable, password]) for (const form of forms(secret)) expect(text.includes(form), `${form} in ${where}`).toBe(false)
+      for (const secret of [variable, password, token])
+        for (const form of forms(secret)) expect(text.includes(form), `${form} in ${where}`).toBe(false)
     }
 
     test('the sinks were written to, with the secret hidden', () => {
@@ -101,7 +106,7 @@ export function secretStories(runtime: 'process' | 'docker'): void {
     )
 
     test('not in the arguments of any process', () => {
-      for (const secret of [variable, password]) expect(processesWith(secret)).toEqual([])
+      for (const secret of [variable, password, token]) expect(processesWith(secret)).toEqual([])
     })
 
     test('not in any file of the data folder', () => {

@@ -63,6 +63,7 @@ CREATE TABLE projects (
   slug TEXT NOT NULL,
   repo_url TEXT,
   sealed_repo_credentials BLOB,
+  repo_is_trusted INTEGER NOT NULL DEFAULT 0,
   repo_branch TEXT NOT NULL,
   node_version TEXT NOT NULL,
   install_command TEXT NOT NULL,
