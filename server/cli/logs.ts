@@ -6,6 +6,8 @@ import { paint, printable } from './terminal.ts'
 
 /** The stream sends the backlog at once and does not say where it ends: silence of this length is taken for the end. */
 const backlog_silence_ms = 500
+/** How long its first event may take on a busy machine. */
+const first_event_ms = 3_000
 
 export const logs: Command = {
   summary: 'Prints what an app says, or the log of a build.',
@@ -30,18 +32,18 @@ async function runtimeLog(call: Call, slug: string): Promise<number> {
   await client.call('getProject', { params: { slug } })
   const silence = new AbortController()
   let timer: NodeJS.Timeout | undefined
-  const wait = () => {
+  const wait = (ms: number) => {
     clearTimeout(timer)
-    if (call.flags.follow !== true) timer = setTimeout(() => silence.abort(), backlog_silence_ms)
+    if (call.flags.follow !== true) timer = setTimeout(() => silence.abort(), ms)
   }
-  wait()
+  wait(first_event_ms)
   try {
     for await (const { event, data } of client.stream(
       'streamRuntimeLog',
       { params: { slug }, query: { lines, format: 'json' } },
       AbortSignal.any([call.signal, silence.signal]),
     )) {
-      wait()
+      wait(backlog_silence_ms)
       if (call.json) {
         if (event === 'log' || event === 'state') call.terminal.out(JSON.stringify({ event, ...(JSON.parse(data) as object) }))
       } else if (event === 'log') {

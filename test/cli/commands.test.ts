@@ -152,6 +152,28 @@ describe('deployments', () => {
   })
 })
 
+describe('logs', () => {
+  test('what an app printed, and back to the prompt', async () => {
+    const talking = join(folder.path, 'talking')
+    mkdirSync(talking)
+    writeFileSync(join(talking, 'package.json'), JSON.stringify({ name: 'talking', private: true, scripts: { start: 'node server.js' } }))
+    writeFileSync(
+      join(talking, 'server.js'),
+      "console.log('good morning'); console.error('mind the step'); require('node:http').createServer((req, res) => res.end('ok')).listen(process.env.PORT)",
+    )
+    expect((await run('deploy', talking)).code).toBe(0)
+    const { code, out } = await run('logs', 'talking')
+    expect(code).toBe(0)
+    expect(out.split('\n')).toEqual(expect.arrayContaining(['good morning', 'mind the step']))
+    const events = (await run('logs', 'talking', '--json')).out
+      .trim()
+      .split('\n')
+      .map((line) => json(line))
+    expect(events).toContainEqual(expect.objectContaining({ event: 'log', stream: 'stderr', line: 'mind the step' }))
+    expect((await run('logs', 'talking', '--lines', '5')).err).toContain('invalid_input')
+  })
+})
+
 describe('people and settings', () => {
   test('a person is added with a token that works', async () => {
     const added = json((await run('user', 'add', 'Ann@example.com', '--plan', 'basic', '--card', '--json')).out) as { token: string }
