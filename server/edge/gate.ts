@@ -26,7 +26,7 @@ export interface Gate {
 export interface UnderWay {
   requests: Set<IncomingMessage>
   /** Called when the last of them is answered. */
-  then: (() => void) | undefined
+  answered: (() => void) | undefined
 }
 
 const nothing = (): void => {}

@@ -163,7 +163,7 @@ function refuse(gate: Gate, socket: Socket, status: number, sentence: string, te
   if (before && before.requests.size > 0 && socket.writable) {
     // In the middle of a body: that request is broken. Behind complete ones: they are answered first.
     if (![...before.requests].every((request) => request.complete)) return void socket.destroy()
-    before.then = () => refuse(gate, socket, status, sentence, text)
+    before.answered = () => refuse(gate, socket, status, sentence, text)
     return
   }
   if (!socket.writable) return void socket.destroy()

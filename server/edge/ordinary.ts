@@ -126,12 +126,12 @@ class OrdinaryVisit implements Visit, Sink {
     // What follows a refused request on its connection may be the rest of it, meant to look like a request.
     const socket = this.#request.socket
     if (refused.has(socket)) return
-    const under_way = this.#gate.under_way.get(socket) ?? { requests: new Set(), then: undefined }
+    const under_way = this.#gate.under_way.get(socket) ?? { requests: new Set(), answered: undefined }
     this.#gate.under_way.set(socket, under_way)
     under_way.requests.add(this.#request)
     this.#response.on('close', () => {
       under_way.requests.delete(this.#request)
-      if (under_way.requests.size === 0) under_way.then?.()
+      if (under_way.requests.size === 0) under_way.answered?.()
     })
     // Node reads ahead of its answers; each request ahead is one to the app at the same time.
     if (under_way.requests.size > limits.pipelined) return this.#cut()

@@ -19,6 +19,8 @@ export interface Instance {
 interface Standing extends Instance {
   retire(drain_ms: number): Promise<void>
   last_request_at: number
+  /** Visits that are under way: an open stream or WebSocket is one until its end. */
+  visits: number
 }
 
 export interface Router {
@@ -71,6 +73,7 @@ export function createRouter(clock: Clock, sweep: Sweep, options: UpstreamOption
   }
 
   function collect(instance: Standing): void {
+    if (instance.visits > 0) instance.last_request_at = clock.now()
     if (instance.last_request_at === 0) return
     const id = instance.route.project_id
     seen.set(id, Math.max(seen.get(id) ?? 0, instance.last_request_at))
@@ -100,14 +103,19 @@ function createInstance(route: Route, clock: Clock, sweep: Sweep, options: Upstr
     upstream,
     site,
     last_request_at: 0,
+    visits: 0,
     enter(cut, quiet = false) {
       under_way.add(cut)
-      if (!quiet) instance.last_request_at = clock.now()
+      if (quiet) return
+      instance.visits++
+      instance.last_request_at = clock.now()
     },
     leave(cut, quiet = false) {
       under_way.delete(cut)
-      // A stream or a WebSocket counts as a request until its end.
-      if (!quiet) instance.last_request_at = clock.now()
+      if (!quiet) {
+        instance.visits--
+        instance.last_request_at = clock.now()
+      }
       if (under_way.size === 0) emptied?.()
     },
     async retire(drain_ms) {

@@ -51,13 +51,16 @@ export function createStaticSite(route: Extract<Route, { kind: 'static' }>, file
     return slice ? { ...answer, body: slice } : pageAnswer('not_found', visit, route)
   }
 
-  async function find(path: string): Promise<{ file: StaticFile; status: 200 | 404 } | { redirect: string } | undefined> {
+  async function find(path: string): Promise<{ file: StaticFile; status: 200 | 404 } | { redirect: 'add' | 'strip' } | undefined> {
     const place = known.get(path)
     const file = place && (await files.get(place.path))
     if (place && file) return { file, status: place.status }
     known.delete(path)
     root ??= realpath(route.directory)
-    const base = await root
+    const base = await root.catch((error: unknown) => {
+      root = undefined
+      throw error
+    })
     const take = async (name: string, status: 200 | 404): Promise<{ file: StaticFile; status: 200 | 404 } | undefined> => {
       const inside = await contained(base, name)
       const taken = inside && (await files.get(inside))
@@ -69,13 +72,13 @@ export function createStaticSite(route: Extract<Route, { kind: 'static' }>, file
     if (path.endsWith('/')) {
       const index = await take(`${path}index.html`, 200)
       if (index) return index
-      if (path !== '/' && (await contained(base, `${path.slice(0, -1)}.html`))) return { redirect: path.slice(0, -1) }
+      if (path !== '/' && (await contained(base, `${path.slice(0, -1)}.html`))) return { redirect: 'strip' }
     } else {
       const exact = await take(path, 200)
       if (exact) return exact
       const clean = await take(`${path}.html`, 200)
       if (clean) return clean
-      if (await contained(base, `${path}/index.html`)) return { redirect: `${path}/` }
+      if (await contained(base, `${path}/index.html`)) return { redirect: 'add' }
     }
     // A missing picture or script stays missing: the app's page under its name would only confuse.
     if (route.spa_fallback && !looksLikeAsset(path)) return take('/index.html', 200)
@@ -157,10 +160,11 @@ const withBody = (answer: Outline, content: Buffer): Answer => ({
 })
 
 /** Permanent in meaning, but asked again each time: the next deployment may have another layout. */
-function redirect(path: string, target: string): Answer {
+function redirect(slash: 'add' | 'strip', target: string): Answer {
   const query = target.indexOf('?')
-  // Two slashes at the start would be another host.
-  const location = encodeURI(path).replace(/^\/+/, '/') + (query < 0 ? '' : target.slice(query))
+  const path = query < 0 ? target : target.slice(0, query)
+  // As it was sent, so that nothing has to be encoded again; two slashes at its start (another host) were refused before.
+  const location = (slash === 'add' ? `${path}/` : path.slice(0, -1)) + (query < 0 ? '' : target.slice(query))
   return { status: 308, lines: `Location: ${location}\r\nCache-Control: no-cache\r\n`, body: null, length: 0 }
 }
 

@@ -41,7 +41,7 @@ const streamMeasures: Measure[] = [
  * The edge beside nginx, Caddy and HAProxy in front of the same upstream (nginx serving files): medians of interleaved
  * rounds. Only the ratios mean anything, least of all on a busy machine.
  */
-export async function benchEdge(options: { rounds?: number; seconds?: number } = {}): Promise<Row[]> {
+export async function benchEdge(options: { rounds?: number; seconds?: number; only?: RegExp } = {}): Promise<Row[]> {
   const rounds = options.rounds ?? 5
   const seconds = options.seconds ?? 2
   const lacks = ['nginx', 'wrk'].filter((program) => !has(program))
@@ -81,7 +81,8 @@ export async function benchEdge(options: { rounds?: number; seconds?: number } =
         started.push(peer.process)
         peers.push(peer)
       }
-      for (const measure of list) rows.push(...(await compare(measure, peers, rounds, seconds)))
+      for (const measure of list.filter(({ name }) => options.only?.test(name) ?? true))
+        rows.push(...(await compare(measure, peers, rounds, seconds)))
     }
     return rows
   } finally {
@@ -294,8 +295,13 @@ function has(program: string): boolean {
   }
 }
 
+// `node test/bench/edge.ts [ROUNDS] [SECONDS] [WHICH]`
 if (import.meta.main) {
-  const rows = await benchEdge({ rounds: Number(process.argv[2] ?? 5), seconds: Number(process.argv[3] ?? 2) })
+  const rows = await benchEdge({
+    rounds: Number(process.argv[2] ?? 5),
+    seconds: Number(process.argv[3] ?? 2),
+    only: new RegExp(process.argv[4] ?? ''),
+  })
   for (const row of rows) {
     const ratios = Object.entries(row.ratios).map(([name, ratio]) => `${ratio.toFixed(2)} x ${name}`)
     console.log(

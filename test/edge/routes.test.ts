@@ -204,6 +204,15 @@ describe.each(paths)('routes, $name', ({ fast_path }) => {
     expect([...last.keys()]).toEqual(['prj_test'])
     expect(last.get('prj_test')).toBeGreaterThanOrEqual(before)
     expect(edge.edge.takeLastRequests().size).toBe(0)
+    const stream = raw(edge.port, 'GET /never HTTP/1.1\r\nHost: app.localhost\r\n\r\n', { until: /200 OK[^]*\r\n\r\n/ })
+    await until(() => edge.edge.takeLastRequests().size === 1)
+    // Again and again while it is open.
+    const asked = raw(edge.port, 'GET /never HTTP/1.1\r\nHost: app.localhost\r\n\r\n', { timeout_ms: 400 })
+    await stream
+    await until(() => edge.edge.takeLastRequests().size === 1)
+    expect(edge.edge.takeLastRequests().size).toBe(1)
+    await asked
+    await until(() => edge.edge.takeLastRequests().size === 0)
   })
 
   test('the platform’s own look is no visit, and its secret stays here', async () => {

@@ -81,6 +81,7 @@ describe.each(paths)('static deployments, $name', ({ fast_path }) => {
     ['/docs', '/docs/'],
     ['/docs?a=1', '/docs/?a=1'],
     ['/about/', '/about'],
+    ['/d%6Fcs', '/d%6Fcs/'],
   ])('%s leads to %s', async (path, location) => {
     const got = await get(edge.port, path)
     expect([got.status, got.headers.location]).toEqual([308, location])
