@@ -18,7 +18,10 @@ export interface Edge {
   /** The route of a name, for the doctor and tests. */
   route(host: string): Route | undefined
 
-  /** When each project was last asked for something, since the last call; the platform's own looks do not count. */
+  /**
+   * When each project was last asked for something, by its id, since the last call; one with an open stream or WebSocket is
+   * in it each time. The platform's own looks do not count: they bear `look_secret` in `X-Homeport-Look`.
+   */
   takeLastRequests(): Map<string, number>
 
   close(options?: { grace_ms?: number }): Promise<void>
@@ -39,5 +42,3 @@ interface RouteOwner {
   /** Where the person who owns it finds it in the dashboard; shown on pages to a visitor on this machine. */
   dashboard_url: string
 }
-
-// The room offers, from index.ts: createEdge(options: { log, clock?, upstream_timeout_ms? ... }): Edge
