@@ -185,7 +185,9 @@ export function say(sentence) {
  * npm that started us is gone, we end in order.
  */
 export function endWithNpm() {
-  if (process.env.npm_command === undefined) return
+  // Whoever was started by another script of npm's may outlive it.
+  const { npm_lifecycle_event: event, npm_lifecycle_script: script = '' } = process.env
+  if (event !== 'start' && !(event === 'npx' && script.includes('homeport'))) return
   const parent = process.ppid
   const timer = setInterval(() => {
     if (process.ppid === parent) return
