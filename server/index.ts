@@ -36,6 +36,8 @@ export interface PlatformHost {
   masterKey?: MasterKey
   log?: Log
   clock?: Clock
+  /** Where an engine is looked for, in place of the usual places. */
+  docker_candidates?: string[]
 }
 
 /** A running platform. */
@@ -107,7 +109,11 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       ...(options.environment.PATH === undefined ? {} : { path: options.environment.PATH }),
       node_path: options.node_path,
       npm_cli_path: options.npm_cli_path,
-      docker: { home: options.home, ...(options.docker_host === null ? {} : { host: options.docker_host }) },
+      docker: {
+        home: options.home,
+        ...(options.docker_host === null ? {} : { host: options.docker_host }),
+        ...(host.docker_candidates === undefined ? {} : { candidates: host.docker_candidates }),
+      },
     })
     const runtime = await chooseRuntime(runtimes, options.runtime)
     const source = createSource({ environment: options.environment })

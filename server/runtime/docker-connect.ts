@@ -7,7 +7,10 @@ import type { DockerOptions } from './runtime.ts'
 
 export interface Connection {
   docker: Docker
+  /** For people: without a password. */
   address: string
+  /** As it was tried. */
+  candidate: string
   version: string
   /** `2` when the engine itself prefers BuildKit. */
   builder: '1' | '2'
@@ -81,6 +84,7 @@ async function open(Engine: typeof Docker, address: string): Promise<Connection>
   return {
     docker,
     address: withoutPassword(address),
+    candidate: address,
     version: version.Version,
     builder: !podman && major >= 23 ? '2' : '1',
     native: local && platform() === 'linux' && !rootless && !desktop && !podman,

@@ -34,10 +34,15 @@ export function createEngine(options: RuntimeOptions): Engine {
   let connecting: Promise<Connection> | undefined
   let network: Promise<string> | undefined
   const jobs = new Set<Promise<void>>()
+  /** The engine of this run. Our containers are there: one that goes away is waited for, and never replaced by another. */
+  let chosen: string | undefined
 
   const search = async (): Promise<Connection> => {
-    const found = await connect(await findCandidates(options.docker))
-    if ('docker' in found) return found
+    const found = await connect(chosen === undefined ? await findCandidates(options.docker) : [chosen])
+    if ('docker' in found) {
+      chosen = found.candidate
+      return found
+    }
     options.log.info('docker_not_found', { tried: found.tried })
     throw new BuildFailure(
       'runtime_unavailable',

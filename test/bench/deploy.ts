@@ -1,0 +1,223 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { askEdge } from '../support/platform.ts'
+import { makeRepository, type Repository } from '../support/repository.ts'
+import { requires } from '../support/requirements.ts'
+import { startInstance, type BenchInstance } from './instance.ts'
+import { median, type Row } from './row.ts'
+import { instanceIdOf, viewEngine } from '../support/docker.ts'
+
+const run = promisify(execFile)
+
+type Change = 'cold' | 'one line' | 'nothing'
+const changes: Change[] = ['cold', 'one line', 'nothing']
+
+/** Bars of bars.md: the share of `docker build` + `docker run` by hand that a deployment may take. */
+const bars: Record<Way, Partial<Record<Change, number>>> = {
+  docker: { cold: 0.85, 'one line': 0.85 },
+  dockerfile: { cold: 1.05, 'one line': 1.05 },
+  process: { cold: 0.5, 'one line': 0.5 },
+}
+type Way = 'docker' | 'dockerfile' | 'process'
+
+/** As a user writes it. `ca.crt` is there where the machine's own network asks for it. */
+const byHand = (hasCertificates: boolean) => `FROM node:24-bookworm-slim
+WORKDIR /app
+${hasCertificates ? 'COPY ca.crt /ca.crt\nENV NODE_EXTRA_CA_CERTS=/ca.crt\n' : ''}COPY package*.json ./
+RUN npm ci
+COPY . .
+ENV PORT=8080
+EXPOSE 8080
+CMD ["node", "server.js"]
+`
+
+/**
+ * Express with more than 60 packages, from the POST to the first 200 of the new version at the edge, beside `docker build`
+ * (classic) and `docker run` of the same app by hand up to its first 200: cold, with one line changed, with nothing changed.
+ */
+export async function benchDeploy(options: { rounds?: number } = {}): Promise<Row[]> {
+  const rounds = options.rounds ?? 3
+  const docker = requires('docker')
+  const hasCli = docker.ok && has('docker')
+  const lock = await makeLock()
+  const contestants: Contestant[] = []
+  try {
+    if (hasCli) contestants.push(handmade(lock))
+    if (docker.ok) contestants.push(await deployed('docker', lock), await deployed('dockerfile', lock))
+    contestants.push(await deployed('process', lock))
+    const times = new Map<string, number[]>()
+    for (let round = 0; round < rounds; round++) {
+      for (const change of changes) {
+        for (const one of contestants) {
+          const took = await one.play(change, round)
+          const key = `${one.name} ${change}`
+          times.set(key, [...(times.get(key) ?? []), took])
+          console.error(`  ${key}: ${(took / 1000).toFixed(2)} s`)
+        }
+      }
+    }
+    const timeOf = (name: string, change: Change) => median(times.get(`${name} ${change}`) ?? []) / 1000
+    return changes.flatMap((change): Row[] =>
+      (['docker', 'dockerfile', 'process'] as const).flatMap((way): Row[] => {
+        const name = `deploy ${title[way]}, ${change === 'cold' ? 'cold' : `${change} changed`}`
+        if (!contestants.some((one) => one.name === way)) return [{ name, who: 'homeport', value: null, unit: 's', ratios: {}, note: docker.reason }]
+        const ours: Row = { name, who: 'homeport', value: timeOf(way, change), unit: 's', ratios: {} }
+        if (!hasCli) return [ours, { name, who: 'by hand', value: null, unit: 's', ratios: {}, note: docker.ok ? 'the command docker is not installed' : docker.reason }]
+        const ratio = timeOf(way, change) / timeOf('by hand', change)
+        const most = bars[way][change]
+        const bar = most === undefined ? {} : { bar: `at most ${most} x by hand`, ok: ratio <= most }
+        return [{ ...ours, ratios: { 'by hand': ratio }, ...bar }, { name, who: 'by hand', value: timeOf('by hand', change), unit: 's', ratios: {} }]
+      }),
+    )
+  } finally {
+    for (const one of contestants) await one.end()
+    lock.remove()
+  }
+}
+
+const title: Record<Way, string> = { docker: 'on docker', dockerfile: 'of an own Dockerfile', process: 'as a process' }
+
+interface Contestant {
+  name: string
+  /** Milliseconds from the word go to the first 200 of the new version. */
+  play(change: Change, round: number): Promise<number>
+  end(): Promise<void>
+}
+
+/** `docker build` and `docker run` in a working folder. */
+function handmade(lock: Lock): Contestant {
+  const folder = makeRepository({})
+  const certificates = process.env.NODE_EXTRA_CA_CERTS ?? process.env.SSL_CERT_FILE
+  const isNeeded = certificates !== undefined && existsSync(certificates)
+  if (isNeeded) copyFileSync(certificates, join(folder.folder, 'ca.crt'))
+  writeFileSync(join(folder.folder, 'Dockerfile'), byHand(isNeeded))
+  writeFileSync(join(folder.folder, '.dockerignore'), '.git\nnode_modules\n')
+  const label = `homeport-bench-by-hand-${process.pid}`
+  const containers: string[] = []
+  const images = new Set<string>()
+  const env = { ...process.env, DOCKER_BUILDKIT: '0' }
+  const version = versions()
+  return {
+    name: 'by hand',
+    async play(change, round) {
+      for (const [name, text] of Object.entries(filesOf(lock, change, round, version))) writeFileSync(join(folder.folder, name), text)
+      const tag = `${label}:${containers.length}`
+      const begun = performance.now()
+      await run('docker', ['build', '--quiet', '--label', label, '--tag', tag, '.'], { cwd: folder.folder, env, maxBuffer: 64e6 })
+      images.add(tag)
+      const { stdout } = await run('docker', ['run', '--detach', '--label', label, '--publish', '127.0.0.1:0:8080', tag])
+      const container = stdout.trim()
+      containers.push(container)
+      const port = Number((await run('docker', ['port', container, '8080'])).stdout.trim().split(':').at(-1))
+      await answers(`http://127.0.0.1:${port}`, '127.0.0.1', (text) => text.includes(version.now))
+      const took = performance.now() - begun
+      await run('docker', ['rm', '--force', container])
+      return took
+    },
+    async end() {
+      for (const container of containers) await run('docker', ['rm', '--force', container]).catch(() => {})
+      for (const image of images) await run('docker', ['rmi', '--force', image]).catch(() => {})
+      folder.remove()
+    },
+  }
+}
+
+/** POST /deploy to the first 200 at the edge. Cold: a project of its own with a lock file that nobody has installed. */
+async function deployed(way: Way, lock: Lock): Promise<Contestant> {
+  const instance: BenchInstance = await startInstance({ runtime: way === 'process' ? 'process' : 'docker' })
+  const { client } = instance
+  const { body } = await client.api<{ user: { id: string } }>('GET', '/instance/session')
+  const repositories: Repository[] = []
+  const version = versions()
+  let slug = ''
+  return {
+    name: way,
+    async play(change, round) {
+      const files = { ...filesOf(lock, change, round, version), ...(way === 'dockerfile' ? { Dockerfile: byHand(false), '.dockerignore': '.git\nnode_modules\n' } : {}) }
+      if (change === 'cold') {
+        slug = `bench-${way}-${round}`
+        const repository = makeRepository(files)
+        repositories.push(repository)
+        await client.createProject({ slug, repo_url: repository.url })
+      } else repositories.at(-1)?.commit(files)
+      const begun = performance.now()
+      const { id } = await client.deploy(slug)
+      const isThere = answers(instance.instance.edge_url, `${slug}.localhost`, (text) => text.includes(version.now) && text.includes(id))
+      const failed = client.ended(slug, id, 300_000).then((deployment) => {
+        if (deployment.status !== 'ready') throw new Error(`${slug} failed: ${JSON.stringify(deployment.error)}\n${deployment.build_log.slice(-2_000)}`)
+        return isThere
+      })
+      await Promise.race([isThere, failed])
+      const took = performance.now() - begun
+      await client.ended(slug, id)
+      return took
+    },
+    async end() {
+      const { body: list } = await client.api<{ projects: { slug: string }[] }>('GET', '/v1/projects?limit=100')
+      for (const one of list.projects) await client.api('DELETE', `/v1/projects/${one.slug}`)
+      await instance.remove()
+      if (way !== 'process') await viewEngine(instanceIdOf(body.user.id)).removeAll()
+      for (const repository of repositories) repository.remove()
+    },
+  }
+}
+
+/** What tells this version from the one before. */
+function versions(): { now: string } {
+  return { now: '' }
+}
+
+function filesOf(lock: Lock, change: Change, round: number, version: { now: string }): Record<string, string> {
+  if (change !== 'nothing') version.now = `version-${round}-${change.replace(' ', '-')}`
+  // Another number of the app's own: what an install depends on is new, its work is the same.
+  const fresh = (text: string) => text.replaceAll('"0.0.0-bench"', `"0.0.${process.pid}-round.${round}"`)
+  return {
+    'package.json': fresh(lock.manifest),
+    'package-lock.json': fresh(lock.lock),
+    'server.js': `const app = require('express')()
+app.get('/', (request, response) => response.send('${version.now} ' + process.env.HOMEPORT_DEPLOYMENT_ID))
+const server = app.listen(process.env.PORT, '0.0.0.0')
+process.on('SIGTERM', () => server.close(() => process.exit(0)))
+`,
+  }
+}
+
+interface Lock {
+  manifest: string
+  lock: string
+  remove(): void
+}
+
+/** The lock file is made once, by npm. */
+async function makeLock(): Promise<Lock> {
+  const repository = makeRepository({})
+  const manifest = JSON.stringify({ name: 'bench', version: '0.0.0-bench', private: true, scripts: { start: 'node server.js' }, dependencies: { express: '5.1.0' } }, null, 2)
+  writeFileSync(join(repository.folder, 'package.json'), manifest)
+  await run('npm', ['install', '--package-lock-only', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: repository.folder })
+  const lock = readFileSync(join(repository.folder, 'package-lock.json'), 'utf8')
+  const packages = Object.keys((JSON.parse(lock) as { packages: object }).packages).length - 1
+  if (packages < 60) throw new Error(`the app has ${packages} packages, 60 are wanted`)
+  return { manifest, lock, remove: repository.remove }
+}
+
+/** Resolves at the first 200 whose text is the right one. */
+async function answers(url: string, host: string, isRight: (text: string) => boolean): Promise<void> {
+  const giveUpAt = performance.now() + 300_000
+  for (;;) {
+    const answer = await askEdge(url, host).catch(() => undefined)
+    if (answer?.status === 200 && isRight(answer.body)) return
+    if (performance.now() > giveUpAt) throw new Error(`${host} did not answer within 300 s`)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+
+function has(program: string): boolean {
+  try {
+    execFileSync('which', [program], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,215 @@
+import { randomBytes } from 'node:crypto'
+import Docker from 'dockerode'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Platform, startPlatform } from '../../server/index.ts'
+import { readOptions } from '../../server/options.ts'
+import { instanceIdOf, viewEngine, type EngineView } from '../support/docker.ts'
+import { createEngineGate, type EngineGate } from '../support/engine-gate.ts'
+import { newFolder } from '../support/instance-process.ts'
+import { createClient, type Client } from '../support/platform.ts'
+import { makeRepository, tinyServer, type Repository } from '../support/repository.ts'
+import { dockerSocket, requires } from '../support/requirements.ts'
+import { until } from '../support/until.ts'
+
+/** The platform speaks to the machine's real engine through a gate of ours, which can be shut, hang and be opened again. */
+describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
+  let gate: EngineGate
+  let folder: ReturnType<typeof newFolder>
+  let platform: Platform
+  let client: Client
+  let view: EngineView
+  let canary: Canary
+  const repositories: Record<string, Repository> = {}
+
+  const start = async () => {
+    const options = readOptions({ data: folder.path, port: '0', 'edge-port': '0', runtime: 'docker' })
+    platform = await startPlatform(options, { docker_candidates: [gate.address] })
+    client = createClient(platform.instance)
+  }
+  const slowBuild = (version: string) => ({
+    ...tinyServer(version),
+    'package.json': JSON.stringify({ name: 'slow', private: true, scripts: { build: `node -e "console.log('begun'); setTimeout(() => {}, 4000)"`, start: 'node server.js' } }),
+  })
+  const project = async (slug: string, files: Record<string, string>) => {
+    repositories[slug] = makeRepository(files)
+    await client.createProject({ slug, repo_url: repositories[slug].url })
+  }
+  const building = (slug: string, id: string) =>
+    until(async () => ((await client.deployment(slug, id)).build_log.includes('begun') ? true : undefined), { what: 'the build to run', timeout_ms: 60_000 })
+  const answersWith = (slug: string, text: string) =>
+    until(
+      async () => {
+        const { status, body } = await client.edge(`${slug}.localhost`)
+        return status === 200 && body === text ? true : undefined
+      },
+      { what: `${slug} to answer ${text}`, timeout_ms: 60_000 },
+    )
+
+  beforeAll(async () => {
+    canary = await placeCanary()
+    gate = createEngineGate()
+    folder = newFolder('engine')
+    await start()
+    const { body } = await client.api<{ user: { id: string } }>('GET', '/instance/session')
+    view = viewEngine(instanceIdOf(body.user.id))
+    await client.api('PATCH', '/instance/settings', { rate_limit_authenticated: 1_000_000, build_concurrency: 1 })
+  })
+  afterAll(async () => {
+    await gate.shut()
+    await gate.open()
+    for (const slug of Object.keys(repositories)) await client.api('DELETE', `/v1/projects/${slug}`)
+    await platform.stop()
+    await view.removeAll()
+    await gate.remove()
+    for (const repository of Object.values(repositories)) repository.remove()
+    folder.remove()
+    await canary.remove()
+  })
+
+  test('without an engine deployments wait, and run in their order once it is there', async () => {
+    for (const slug of ['first', 'second', 'third']) await project(slug, tinyServer(slug))
+    const ids: Record<string, string> = {}
+    for (const slug of ['first', 'second', 'third']) ids[slug] = (await client.deploy(slug)).id
+    for (const [position, slug] of ['first', 'second', 'third'].entries()) {
+      expect(await client.deployment(slug, ids[slug] ?? '')).toMatchObject({ status: 'queued', queue_position: position + 1, error: null })
+    }
+    const { body } = await client.api<{ checks: { name: string; status: string; mend: string | null }[] }>('GET', '/instance/doctor')
+    expect(body.checks.some((check) => check.status === 'failed' && check.mend !== null)).toBe(true)
+
+    await gate.open()
+    const ended = await Promise.all(['first', 'second', 'third'].map((slug) => client.ended(slug, ids[slug] ?? '')))
+    expect(ended.map(({ status }) => status)).toEqual(['ready', 'ready', 'ready'])
+    const begun = ended.map(({ started_at }) => started_at ?? '')
+    expect(begun).toEqual([...begun].sort())
+    for (const slug of ['first', 'second', 'third']) await answersWith(slug, slug)
+  })
+
+  test('an engine that goes away during a build: the deployment fails and says why, and the next one works', async () => {
+    await project('cut', slowBuild('cut'))
+    const { id } = await client.deploy('cut')
+    await building('cut', id)
+    await gate.shut()
+    const failed = await client.ended('cut', id, 60_000)
+    expect(failed.status).toBe('failed')
+    expect(failed.error?.code).toBe('runtime_unavailable')
+    expect(failed.error?.hint).not.toBe('')
+    // What served goes on serving: the edge reaches the container without the engine.
+    await answersWith('first', 'first')
+
+    const waiting = await client.deploy('cut')
+    await gate.open()
+    const next = await client.ended('cut', waiting.id)
+    expect(next.error).toBeNull()
+    await answersWith('cut', 'cut')
+    await until(async () => ((await view.containers()).every((one) => one.role === 'app') ? true : undefined), { what: 'the container of the build that was cut to go', timeout_ms: 40_000 })
+  })
+
+  test('an engine that hangs during a build: the deployment can be canceled, and goes on where it was not', async () => {
+    await project('hung', slowBuild('hung'))
+    const first = await client.deploy('hung')
+    await building('hung', first.id)
+    gate.hang()
+    await answersWith('first', 'first')
+    const begun = performance.now()
+    const canceled = client.api('POST', `/v1/projects/hung/deployments/${first.id}/cancel`)
+    await until(async () => (performance.now() - begun > 1_500 ? true : undefined), { what: 'a while' })
+    gate.goOn()
+    expect((await canceled).status).toBe(200)
+    expect((await client.deployment('hung', first.id)).status).toBe('canceled')
+
+    const second = await client.deploy('hung')
+    await building('hung', second.id)
+    gate.hang()
+    await until(async () => (performance.now() - begun > 6_000 ? true : undefined), { what: 'a while' })
+    gate.goOn()
+    expect((await client.ended('hung', second.id)).status).toBe('ready')
+    await answersWith('hung', 'hung')
+  })
+
+  test('an engine that was away for a while: apps are followed again, an end is noticed and mended', async () => {
+    const app = await appOf('first')
+    await gate.shut()
+    await answersWith('first', 'first')
+    await gate.open()
+    await view.docker.getContainer(app.id).kill()
+    await until(async () => ((await appOf('first').catch(() => app)).id === app.id ? undefined : true), { what: 'another container', timeout_ms: 60_000 })
+    await answersWith('first', 'first')
+  })
+
+  test('a container that somebody removes is started again', async () => {
+    const app = await appOf('second')
+    await view.docker.getContainer(app.id).remove({ force: true })
+    await until(async () => ((await appOf('second').catch(() => app)).id === app.id ? undefined : true), { what: 'another container', timeout_ms: 60_000 })
+    await answersWith('second', 'second')
+    expect((await client.project('second')).status).toBe('live')
+  })
+
+  test('the platform starts while the engine is away: apps come back once it answers, out of the same containers', async () => {
+    const before = await appOf('third')
+    await platform.stop()
+    await gate.shut()
+    await start()
+    expect((await client.edge('third.localhost')).status).toBe(503)
+    const waiting = await client.deploy('first')
+    expect((await client.deployment('first', waiting.id)).status).toBe('queued')
+    await gate.open()
+    await answersWith('third', 'third')
+    expect(await appOf('third')).toEqual(before)
+    expect((await client.ended('first', waiting.id)).status).toBe('ready')
+  })
+
+  test('nothing foreign was touched', async () => {
+    expect(await canary.look()).toEqual(canary.before)
+  })
+
+  const appOf = async (slug: string) => {
+    const { body } = await client.api<{ deployments: { id: string; is_current: boolean }[] }>('GET', `/v1/projects/${slug}/deployments`)
+    const current = body.deployments.find((one) => one.is_current)
+    const app = current && (await view.appOf(current.id))
+    if (!app) throw new Error(`${slug} has no container`)
+    return app
+  }
+})
+
+interface Canary {
+  before: unknown
+  look(): Promise<unknown>
+  remove(): Promise<void>
+}
+
+/** A container, an image, a volume and a network of somebody else, with labels that are nearly ours. */
+async function placeCanary(): Promise<Canary> {
+  const docker = new Docker({ socketPath: dockerSocket })
+  const name = `canary-of-somebody-${randomBytes(4).toString('hex')}`
+  const Labels = { 'homeport.instance': name, somebody: 'else' }
+  await docker.createVolume({ Name: name, Labels })
+  const network = await docker.createNetwork({ Name: name, Labels })
+  const container = await docker.createContainer({
+    name,
+    Image: 'node:24-bookworm-slim',
+    Cmd: ['node', '-e', 'setInterval(() => {}, 1000)'],
+    Labels,
+    HostConfig: { Init: true, NetworkMode: name, Mounts: [{ Type: 'volume', Source: name, Target: '/data' }] },
+  })
+  await container.start()
+  const { Id: image } = await container.commit({ repo: name, tag: 'kept' })
+  const look = async () => {
+    const { State, RestartCount, Id } = await container.inspect()
+    return {
+      container: { id: Id, running: State.Running, started_at: State.StartedAt, restarts: RestartCount },
+      image: (await docker.getImage(`${name}:kept`).inspect()).Id,
+      volume: (await docker.getVolume(name).inspect()).Name,
+      network: (await network.inspect()).Id,
+    }
+  }
+  return {
+    before: await look(),
+    look,
+    async remove() {
+      await container.remove({ force: true })
+      await docker.getImage(image).remove({ force: true })
+      await docker.getVolume(name).remove()
+      await network.remove()
+    },
+  }
+}

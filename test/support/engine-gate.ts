@@ -1,0 +1,83 @@
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { dockerSocket } from './requirements.ts'
+
+/**
+ * A socket in front of the machine's real engine, for what no test may do to the engine itself: it can be shut (nobody answers,
+ * open connections break), hang (everything stays open and nothing moves), and be opened again.
+ */
+export interface EngineGate {
+  /** As DOCKER_HOST would name it. */
+  address: string
+  open(): Promise<void>
+  shut(): Promise<void>
+  hang(): void
+  /** What hung goes on. */
+  goOn(): void
+  remove(): Promise<void>
+}
+
+export function createEngineGate(): EngineGate {
+  const folder = mkdtempSync(join(tmpdir(), 'homeport-engine-'))
+  const path = join(folder, 'docker.sock')
+  const pairs = new Set<[Socket, Socket]>()
+  let isHanging = false
+  let server: Server | undefined
+
+  function makeServer(): Server {
+    return createServer({ allowHalfOpen: true }, (client) => {
+      const engine = connect({ path: dockerSocket, allowHalfOpen: true })
+      const pair: [Socket, Socket] = [client, engine]
+      pairs.add(pair)
+      for (const [from, to] of [pair, [engine, client]] as [Socket, Socket][]) {
+        from.on('data', (chunk: Buffer) => {
+          if (!to.write(chunk)) from.pause()
+        })
+        to.on('drain', () => {
+          if (!isHanging) from.resume()
+        })
+        from.on('end', () => to.end())
+        from.on('error', () => to.destroy())
+        from.on('close', () => {
+          to.destroy()
+          pairs.delete(pair)
+        })
+      }
+      if (isHanging) for (const socket of pair) socket.pause()
+    })
+  }
+
+  return {
+    address: `unix://${path}`,
+    async open() {
+      isHanging = false
+      server = makeServer()
+      server.listen(path)
+      await once(server, 'listening')
+    },
+    async shut() {
+      const closing = server
+      server = undefined
+      const closed = new Promise<void>((resolve) => (closing ? closing.close(() => resolve()) : resolve()))
+      for (const pair of pairs) for (const socket of pair) socket.destroy()
+      pairs.clear()
+      await closed
+      rmSync(path, { force: true })
+    },
+    hang() {
+      isHanging = true
+      for (const pair of pairs) for (const socket of pair) socket.pause()
+    },
+    goOn() {
+      isHanging = false
+      for (const pair of pairs) for (const socket of pair) socket.resume()
+    },
+    async remove() {
+      await this.shut()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,58 @@
+import { connect } from 'node:net'
+
+export interface ServerEvent {
+  id: string | undefined
+  event: string | undefined
+  data: string
+}
+
+/**
+ * The events of a stream, as they come; comments are left out. Ends with the stream, or when the caller breaks off, which cuts
+ * the connection.
+ */
+export async function* readStream(url: string, options: { token: string; last_event_id?: string | undefined; signal?: AbortSignal }): AsyncGenerator<ServerEvent> {
+  const controller = new AbortController()
+  const signal = options.signal ? AbortSignal.any([options.signal, controller.signal]) : controller.signal
+  try {
+    const headers = { authorization: `Bearer ${options.token}`, ...(options.last_event_id === undefined ? {} : { 'last-event-id': options.last_event_id }) }
+    const response = await fetch(url, { headers, signal })
+    if (response.status !== 200 || !response.body) throw new Error(`${url} answered ${response.status}: ${await response.text()}`)
+    const decoder = new TextDecoder()
+    let text = ''
+    for await (const piece of response.body) {
+      text += decoder.decode(piece, { stream: true })
+      const frames = text.split('\n\n')
+      text = frames.pop() ?? ''
+      for (const frame of frames) {
+        const event = parse(frame)
+        if (event) yield event
+      }
+    }
+  } finally {
+    controller.abort()
+  }
+}
+
+function parse(frame: string): ServerEvent | undefined {
+  let id: string | undefined
+  let event: string | undefined
+  const data: string[] = []
+  for (const line of frame.split('\n')) {
+    if (line.startsWith('data: ')) data.push(line.slice(6))
+    else if (line.startsWith('id: ')) id = line.slice(4)
+    else if (line.startsWith('event: ')) event = line.slice(7)
+  }
+  return data.length === 0 ? undefined : { id, event, data: data.join('\n') }
+}
+
+/** A reader that asks for a stream and then takes nothing: its socket is full for as long as it lives. */
+export function stall(url: string, token: string): { end(): void } {
+  const { hostname, port, pathname, search } = new URL(url)
+  const socket = connect({ host: hostname, port: Number(port) })
+  socket.on('connect', () => {
+    socket.write(`GET ${pathname}${search} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nAuthorization: Bearer ${token}\r\n\r\n`)
+    socket.pause()
+  })
+  socket.on('error', () => {})
+  return { end: () => void socket.destroy() }
+}
