@@ -1,26 +1,24 @@
 import { QueryClientProvider } from '@tanstack/react-query'
-import { Suspense, lazy } from 'react'
+import { Suspense, useEffect } from 'react'
 import { Route, Router, Switch } from 'wouter'
 import { Frame } from './features/frame/frame.tsx'
 import { NotFound } from './features/frame/not-found.tsx'
 import { Stumble } from './features/frame/stumble.tsx'
 import { ProjectFrame } from './features/project/project-frame.tsx'
 import { SignIn } from './features/session/sign-in.tsx'
-import { base, pages } from './routes.ts'
+import { NewProject, Palette, base, bringTheRest, pages } from './routes.ts'
 import { useConnection } from './stores/connection.ts'
 import { useSession } from './stores/session.ts'
 import { useUi } from './stores/ui.ts'
 import { SkeletonRows } from './ui/feedback.tsx'
 import { Toasts } from './ui/toasts.tsx'
 
-const Palette = lazy(() => import('./features/palette/palette.tsx'))
-const NewProject = lazy(() => import('./features/projects/new-project.tsx'))
-
 export function App() {
   const connection = useConnection((state) => state.current)
   const signedOut = useSession((state) => state.signed_out)
   const paletteOpen = useUi((state) => state.palette_open)
   const newProjectOpen = useUi((state) => state.new_project_open)
+  useEffect(bringTheRest, [])
 
   return (
     // The key throws away every piece of state of one instance when another one is in front.

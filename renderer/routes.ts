@@ -5,20 +5,44 @@ import { ProjectsPage } from './features/projects/page.tsx'
 type Page = ComponentType | LazyExoticComponent<ComponentType>
 type ProjectPage = ComponentType<{ slug: string }> | LazyExoticComponent<ComponentType<{ slug: string }>>
 
-/** Every address of the dashboard, below `/app`. The first screens come at once, the rest when asked for. */
+/** What the first screen does without. */
+const later = {
+  deployments: () => import('./features/deployments/list-page.tsx'),
+  deployment: () => import('./features/deployments/detail-page.tsx'),
+  logs: () => import('./features/logs/page.tsx'),
+  settings: () => import('./features/settings/page.tsx'),
+  instance: () => import('./features/instance/page.tsx'),
+  palette: () => import('./features/palette/palette.tsx'),
+  newProject: () => import('./features/projects/new-project.tsx'),
+}
+
+/** Every address of the dashboard, below `/app`. */
 export const pages: Record<string, Page> = {
   '/': ProjectsPage,
   '/projects': ProjectsPage,
-  '/instance': lazy(() => import('./features/instance/page.tsx')),
+  '/instance': lazy(later.instance),
 }
 
 /** Below `/projects/:slug`, in the order of the tabs. */
 export const projectPages: { path: string; tab: string | null; page: ProjectPage }[] = [
   { path: '', tab: 'Overview', page: Overview },
-  { path: '/deployments', tab: 'Deployments', page: lazy(() => import('./features/deployments/list-page.tsx')) },
-  { path: '/deployments/:id', tab: null, page: lazy(() => import('./features/deployments/detail-page.tsx')) },
-  { path: '/logs', tab: 'Logs', page: lazy(() => import('./features/logs/page.tsx')) },
-  { path: '/settings', tab: 'Settings', page: lazy(() => import('./features/settings/page.tsx')) },
+  { path: '/deployments', tab: 'Deployments', page: lazy(later.deployments) },
+  { path: '/deployments/:id', tab: null, page: lazy(later.deployment) },
+  { path: '/logs', tab: 'Logs', page: lazy(later.logs) },
+  { path: '/settings', tab: 'Settings', page: lazy(later.settings) },
 ]
 
+export const Palette = lazy(later.palette)
+export const NewProject = lazy(later.newProject)
+
 export const base = '/app'
+
+/** Brings the rest while nobody waits, so that the next screen, and the first key in the palette, find it there. */
+export function bringTheRest(): void {
+  const bring = () => {
+    for (const load of Object.values(later)) load().catch(() => undefined)
+  }
+  // Safari has no idle callback; a second after the first screen is as good.
+  if ('requestIdleCallback' in window) window.requestIdleCallback(bring, { timeout: 3_000 })
+  else setTimeout(bring, 1_000)
+}

@@ -116,7 +116,9 @@ function askAgain(cache: QueryClient, ...names: (readonly unknown[])[]): void {
     for (const query of cache.getQueryCache().findAll({ queryKey, fetchStatus: 'fetching' })) {
       // A long list that fetches its next page has taken the news in already; the page under way is of older ones.
       if (query.queryKey[0] === keys.projects[0] && query.state.data !== undefined) continue
-      void cache.cancelQueries({ queryKey: query.queryKey, exact: true }).then(() => cache.invalidateQueries({ queryKey: query.queryKey, exact: true }))
+      void cache
+        .cancelQueries({ queryKey: query.queryKey, exact: true })
+        .then(() => cache.invalidateQueries({ queryKey: query.queryKey, exact: true }))
     }
   }
 }
