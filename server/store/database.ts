@@ -45,7 +45,7 @@ export interface DatabaseOptions {
 }
 
 export function openDatabase<Tables>(options: DatabaseOptions): Database<Tables> {
-  closeSync(openSync(options.path, 'a', 0o600))
+  if (options.path !== ':memory:') closeSync(openSync(options.path, 'a', 0o600))
   const raw = new Sqlite(options.path, { timeout: 0 })
   try {
     assertVersion(raw)
