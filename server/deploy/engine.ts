@@ -22,8 +22,8 @@ import type { DeploymentRow, ProjectRow } from '../store/tables.ts'
 import { createApps } from './apps.ts'
 import { followBuild, followRuntime } from './follow.ts'
 import { announce, endDeployment } from './job.ts'
-import { type Cleanup, reap } from './reaper.ts'
-import { clearAttempts, recoverApps, recoverQueue } from './recover.ts'
+import { type Cleanup, clearAttempts, reap } from './reaper.ts'
+import { recoverApps, recoverQueue } from './recover.ts'
 import { createRoutes } from './routes.ts'
 import type { SourceRef } from './run.ts'
 import { isTerminal, steps } from './states.ts'
@@ -72,7 +72,7 @@ export interface Engine {
 }
 
 const engineRetry_ms = 2_000
-const reapRetry_ms = 30_000
+const reapRetry_ms = 10_000
 
 export function createEngine(options: YardOptions): Engine {
   const { store, bus, clock, log } = options
@@ -92,6 +92,10 @@ export function createEngine(options: YardOptions): Engine {
         settleProjectStatus(tx, projectId, now())
       })
       announce(deps, projectId, deploymentId)
+    },
+    cleanLater: async (work) => {
+      await store.db.write((tx) => insertCleanup(tx, work, now()))
+      reapDue()
     },
     pause: (ms, signal) =>
       delay(ms, true, { signal }).catch((error: unknown) => {
@@ -135,12 +139,12 @@ export function createEngine(options: YardOptions): Engine {
    * Apps of one engine come back once it answers; until then their pages say that they are starting. What dead attempts left
    * goes then too, and only after that may it build anything.
    */
-  const recoverWhenThere = async (name: RuntimeName, interrupted: DeploymentRow[]): Promise<void> => {
+  const recoverWhenThere = async (name: RuntimeName): Promise<void> => {
     while (!ended.signal.aborted) {
       try {
         if ((await deps.runtime(name).probe()).available) {
           await recoverApps(deps, apps, name)
-          await clearAttempts(deps, name, interrupted)
+          await clearAttempts(deps, name)
           recovered.add(name)
           return worker.ring()
         }
@@ -210,9 +214,9 @@ export function createEngine(options: YardOptions): Engine {
     followRuntime: (projectId, more) => followRuntime({ db: store.db, logs: store.logs, bus }, projectId, more),
 
     async start() {
-      const interrupted = await recoverQueue(deps)
+      await recoverQueue(deps)
       routes.fill()
-      for (const name of names) void recoverWhenThere(name, interrupted)
+      for (const name of names) void recoverWhenThere(name)
       reapDue()
     },
 

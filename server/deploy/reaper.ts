@@ -1,7 +1,9 @@
 import { rm } from 'node:fs/promises'
+import type { RuntimeName } from '../contract/deployments.ts'
 import type { Artifact } from '../runtime/runtime.ts'
 import {
   countArtifactUsers,
+  findDeploymentById,
   listCleanups,
   listCurrent,
   listWithArtifact,
@@ -11,17 +13,24 @@ import {
 } from '../store/deployments.ts'
 import type { DeploymentRow } from '../store/tables.ts'
 import { snapshotFolder, workFolder } from './run.ts'
+import { isTerminal } from './states.ts'
 import type { YardDeps } from './yard.ts'
 
 /** What was promised and must be done even over a restart. */
-export type Cleanup = { kind: 'project'; project_id: string }
+export type Cleanup =
+  | { kind: 'project'; project_id: string }
+  /** What an attempt left that could not end in order: containers, images, folders. */
+  | { kind: 'attempt'; deployment_id: string; runtime: RuntimeName }
 
 /** Does everything that is due, and says how much could not be done: it stays due. */
 export async function reap(deps: YardDeps): Promise<number> {
   let left = 0
   for (const row of await deps.store.db.read(listCleanups)) {
     try {
-      await cleanProject(deps, (JSON.parse(row.work) as Cleanup).project_id)
+      const work = JSON.parse(row.work) as Cleanup
+      if (work.kind === 'project') await cleanProject(deps, work.project_id)
+      else if (await beginsAgain(deps, work.deployment_id)) continue
+      else await clearAttempt(deps, work)
       await deps.store.db.write((tx) => removeCleanup(tx, row.seq))
     } catch (error) {
       left++
@@ -29,6 +38,27 @@ export async function reap(deps: YardDeps): Promise<number> {
     }
   }
   return left
+}
+
+/** An attempt that begins again bears the same name: `clearAttempts` is for those, before anything is built. */
+async function beginsAgain(deps: YardDeps, deploymentId: string): Promise<boolean> {
+  const row = await deps.store.db.read((tx) => findDeploymentById(tx, deploymentId))
+  return row !== undefined && !isTerminal(row.status)
+}
+
+/** Everything that dead attempts left on a runtime. To be done before anything is built on it. */
+export async function clearAttempts(deps: YardDeps, runtime: RuntimeName): Promise<void> {
+  for (const row of await deps.store.db.read(listCleanups)) {
+    const work = JSON.parse(row.work) as Cleanup
+    if (work.kind !== 'attempt' || work.runtime !== runtime) continue
+    await clearAttempt(deps, work)
+    await deps.store.db.write((tx) => removeCleanup(tx, row.seq))
+  }
+}
+
+async function clearAttempt(deps: YardDeps, work: { deployment_id: string; runtime: RuntimeName }): Promise<void> {
+  await deps.runtime(work.runtime).discard(work.deployment_id, null)
+  await rm(workFolder(deps.data_dir, work.deployment_id), { recursive: true, force: true, maxRetries: 5 })
 }
 
 async function cleanProject(deps: YardDeps, projectId: string): Promise<void> {

@@ -1,12 +1,12 @@
-import { rm } from 'node:fs/promises'
 import type { Failure, RuntimeName } from '../contract/deployments.ts'
 import { isoTime } from '../lib/clock.ts'
 import type { Artifact, FoundInstance } from '../runtime/runtime.ts'
-import { closeSteps, listCurrent, listInterrupted, swapStatus } from '../store/deployments.ts'
+import { closeSteps, insertCleanup, listCurrent, listInterrupted, swapStatus } from '../store/deployments.ts'
 import { findProject, settleProjectStatus } from '../store/projects.ts'
 import type { DeploymentRow } from '../store/tables.ts'
 import type { Apps } from './apps.ts'
-import { specOf, workFolder } from './run.ts'
+import type { Cleanup } from './reaper.ts'
+import { specOf } from './run.ts'
 import { readSecrets } from './variables.ts'
 import type { YardDeps } from './yard.ts'
 
@@ -15,38 +15,25 @@ const attempts = 2
 
 /**
  * After a restart: what was under way is queued again or failed with `interrupted`. The rows are settled first and at once;
- * what is left of the attempts goes by `clearAttempts`, when their runtime can be asked. Returns what was under way.
+ * what is left of the attempts goes by `clearAttempts`, when their runtime can be asked.
  */
-export async function recoverQueue(deps: YardDeps): Promise<DeploymentRow[]> {
+export async function recoverQueue(deps: YardDeps): Promise<void> {
   const now = isoTime(deps.clock.now())
   const error: Failure = {
     code: 'interrupted',
     message: 'Homeport ended while this deployment was running, twice.',
     hint: 'Deploy again. If Homeport ends by itself each time, homeport doctor says more.',
   }
-  return deps.store.db.write((tx) => {
-    const interrupted = listInterrupted(tx)
-    for (const row of interrupted) {
+  await deps.store.db.write((tx) => {
+    for (const row of listInterrupted(tx)) {
+      insertCleanup(tx, { kind: 'attempt', deployment_id: row.id, runtime: row.runtime } satisfies Cleanup, now)
       if (row.attempt >= attempts) {
         swapStatus(tx, row.id, [row.status], 'failed', { finished_at: now, error: JSON.stringify(error), artifact: null })
         closeSteps(tx, row.id, 'failed', now)
       } else swapStatus(tx, row.id, [row.status], 'queued', { started_at: null, artifact: null })
       settleProjectStatus(tx, row.project_id, now)
     }
-    return interrupted
   })
-}
-
-/**
- * Removes what dead attempts left: containers, images, folders. Nothing may be built on this runtime before it is done, since
- * an attempt that begins again bears the same name.
- */
-export async function clearAttempts(deps: YardDeps, runtime: RuntimeName, interrupted: DeploymentRow[]): Promise<void> {
-  for (const row of interrupted) {
-    if (row.runtime !== runtime) continue
-    await deps.runtime(runtime).discard(row.id, null)
-    await rm(workFolder(deps.data_dir, row.id), { recursive: true, force: true, maxRetries: 5 })
-  }
 }
 
 /** Brings every app that should serve on this runtime back, and removes every instance that should not be there. May be called again. */

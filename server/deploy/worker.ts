@@ -164,7 +164,10 @@ export function createWorker(deps: YardDeps, apps: Apps, runtimes: () => readonl
       log.end('failed')
       await endDeployment(deps, deployment.id, 'failed', failure)
     }
-    await deps.runtime(deployment.runtime).discard(deployment.id, null)
+    await deps
+      .runtime(deployment.runtime)
+      .discard(deployment.id, null)
+      .catch(() => deps.cleanLater({ kind: 'attempt', deployment_id: deployment.id, runtime: deployment.runtime }))
   }
 
   return {

@@ -9,6 +9,7 @@ import type { Runtime } from '../runtime/runtime.ts'
 import type { FetchOptions, Source } from '../source/source.ts'
 import type { Sealer } from '../store/sealed.ts'
 import type { Store } from '../store/open.ts'
+import type { Cleanup } from './reaper.ts'
 import type { Routes } from './routes.ts'
 
 /** What the yard is given by the composition root. */
@@ -41,6 +42,8 @@ export interface YardDeps extends Omit<YardOptions, 'runtimes'> {
   routes: Routes
   /** The app of a project keeps ending: the fact is stored, the status follows. */
   crashed(projectId: string, deploymentId: string): Promise<void>
+  /** What cannot be done now must be done later, even over a restart. */
+  cleanLater(work: Cleanup): Promise<void>
   /** Waits; false when the signal came first. */
   pause(ms: number, signal: AbortSignal): Promise<boolean>
 }

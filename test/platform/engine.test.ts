@@ -101,7 +101,7 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
     const next = await client.ended('cut', waiting.id)
     expect(next.error).toBeNull()
     await answersWith('cut', 'cut')
-    await until(async () => ((await view.containers()).every((one) => one.role === 'app') ? true : undefined), { what: 'the container of the build that was cut to go', timeout_ms: 40_000 })
+    await until(async () => ((await view.containers()).every((one) => one.role === 'app') ? true : undefined), { what: 'the container of the build that was cut to go', timeout_ms: 60_000 })
   })
 
   test('an engine that hangs during a build: the deployment can be canceled, and goes on where it was not', async () => {
