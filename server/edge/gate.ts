@@ -23,7 +23,7 @@ export interface Gate {
   body_window_ms: number
 }
 
-export interface UnderWay {
+interface UnderWay {
   requests: Set<IncomingMessage>
   /** Called when the last of them is answered. */
   answered: (() => void) | undefined

@@ -68,7 +68,9 @@ class Tunnel implements Visit, Sink, Timed {
   }
 
   serve(): void {
-    const no = refusal(this.#request)
+    // A Node older than `shouldUpgradeCallback` (24.9) brings every upgrade here; only a WebSocket may get a tunnel.
+    const other = { status: 400, sentence: 'The only upgrade that is taken is to a WebSocket.' }
+    const no = refusal(this.#request) ?? (wantsWebSocket(this.#request) ? undefined : other)
     if (no) return this.#send(refusalAnswer(no.status, no.sentence, this))
     this.#dispatch()
   }
