@@ -1,5 +1,5 @@
 /**
- * Pictures of every screen, in both themes, wide and narrow, into out/gallery/: `node test/e2e/gallery.ts [part of a name]`.
+ * Pictures of every screen, in both themes, wide and narrow, into out/gallery/: `node test/e2e/gallery.ts [parts of names]`.
  * What is in the pictures really happens: the platform runs, builds and serves.
  */
 import { mkdirSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { chromiumPath } from '../support/requirements.ts'
 import { type Scene, setScene } from './scene.ts'
 
 const folder = join(import.meta.dirname, '../../out/gallery')
-const wanted = process.argv[2] ?? ''
+const wanted = process.argv.slice(2)
 
 interface Shot {
   name: string
@@ -24,6 +24,8 @@ const shots = (scene: Scene): Shot[] => [
   { name: 'overview', path: 'projects/harbour-shop' },
   { name: 'overview-failed', path: 'projects/customs' },
   { name: 'overview-building', path: 'projects/night-ferry' },
+  { name: 'overview-stopped', path: 'projects/lighthouse' },
+  { name: 'overview-new', path: 'projects/chart-room' },
   { name: 'deployments', path: 'projects/harbour-shop/deployments' },
   { name: 'deployment-ready', path: `projects/harbour-shop/deployments/${scene.serving_id}` },
   { name: 'deployment-failed', path: `projects/harbour-shop/deployments/${scene.failed_id}` },
@@ -34,6 +36,28 @@ const shots = (scene: Scene): Shot[] => [
   { name: 'no-project', path: 'projects/gone' },
   { name: 'new-project', path: '', act: (page) => page.getByRole('button', { name: 'New project' }).last().click() },
   { name: 'palette', path: 'projects/harbour-shop', act: (page) => page.keyboard.press('ControlOrMeta+k') },
+  {
+    name: 'menu',
+    path: 'projects/harbour-shop',
+    async act(page) {
+      const drawer = page.getByRole('button', { name: 'Menu' })
+      if (await drawer.isVisible()) await drawer.click()
+      else await page.getByRole('button', { name: 'More actions' }).click()
+    },
+  },
+  {
+    name: 'refused',
+    path: '',
+    async act(page) {
+      await page.getByRole('button', { name: 'New project' }).last().click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByRole('radio', { name: 'Git address' }).click()
+      await dialog.getByLabel('Git address', { exact: true }).last().fill('ftp://example.com/boats.git')
+      await dialog.getByLabel('Slug').fill('harbour-shop')
+      await dialog.getByRole('button', { name: 'Deploy' }).click()
+      await dialog.getByRole('alert').waitFor()
+    },
+  },
   {
     name: 'roll-back',
     path: 'projects/harbour-shop',
@@ -67,7 +91,7 @@ try {
       page.on('console', (message) => message.type() === 'error' && console.log(`  console: ${message.text()}`))
       page.on('pageerror', (error) => console.log(`  page: ${error.message}`))
       const take = async ({ name, path, act }: Shot, url: string) => {
-        if (!name.includes(wanted)) return
+        if (wanted.length > 0 && !wanted.some((part) => name.includes(part))) return
         await page.goto(`${url}${path}`)
         await page.waitForLoadState('load')
         await page.locator('.skeleton, .skeleton-row').first().waitFor({ state: 'detached' })

@@ -118,6 +118,8 @@ export async function setScene(): Promise<Scene> {
   const serving_id = (await deploy('harbour-shop')).id
   for (const path of ['/', '/boats', '/boats/wooden', '/slow', '/cart', '/checkout']) await home.edge('harbour-shop.localhost', path)
 
+  await home.createProject({ name: 'Chart room', slug: 'chart-room' })
+
   const ferry = repository(
     talkativeApp(
       'Night ferry',

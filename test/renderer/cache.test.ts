@@ -13,14 +13,18 @@ beforeEach(() => {
 
 const told = (deployment: Deployment) => applyEvent(cache, { event: 'deployment', id: null, data: { deployment } })
 const list = (key: readonly unknown[]) =>
-  cache.getQueryData<{ pages: { deployments: Deployment[] }[] }>(key)?.pages.flatMap((page) => page.deployments.map(({ id, status, is_current }) => ({ id, status, is_current })))
+  cache
+    .getQueryData<{ pages: { deployments: Deployment[] }[] }>(key)
+    ?.pages.flatMap((page) => page.deployments.map(({ id, status, is_current }) => ({ id, status, is_current })))
 
 describe('what the stream tells', () => {
   it('puts a new project on top, and a changed one where it was', () => {
     cache.setQueryData(keys.projects, { pages: [{ projects: [project('b', 2), project('a', 1)], next_cursor: null }], pageParams: [null] })
     applyEvent(cache, { event: 'project', id: null, data: { project: project('c', 3) } })
     applyEvent(cache, { event: 'project', id: null, data: { project: { ...project('a', 1), status: 'live' } } })
-    const slugs = cache.getQueryData<{ pages: { projects: Project[] }[] }>(keys.projects)?.pages[0]?.projects.map(({ slug, status }) => [slug, status])
+    const slugs = cache
+      .getQueryData<{ pages: { projects: Project[] }[] }>(keys.projects)
+      ?.pages[0]?.projects.map(({ slug, status }) => [slug, status])
     expect(slugs).toEqual([
       ['c', 'created'],
       ['b', 'created'],
@@ -39,7 +43,8 @@ describe('what the stream tells', () => {
   it('keeps lists of deployments to their filter, and one of them in service', () => {
     cache.setQueryData(keys.project('a'), project('a', 1))
     const first = deployment('dpl_1', 1, { status: 'ready', is_current: true })
-    for (const filter of [{}, { status: 'ready' as const }]) cache.setQueryData(keys.deployments('a', filter), { pages: [{ deployments: [first], next_cursor: null }], pageParams: [null] })
+    for (const filter of [{}, { status: 'ready' as const }])
+      cache.setQueryData(keys.deployments('a', filter), { pages: [{ deployments: [first], next_cursor: null }], pageParams: [null] })
     cache.setQueryData(keys.latest('a'), first)
     cache.setQueryData(keys.serving('a'), first)
 

@@ -12,7 +12,11 @@ describe('a line of a terminal', () => {
   })
 
   it('brings 256 and true colours to those of the theme', () => {
-    expect(spansOf('\u001b[38;5;196mred\u001b[38;2;10;200;30mgreen\u001b[38;5;244mgrey').map(({ look }) => look)).toEqual(['ink-red', 'ink-green', ''])
+    expect(spansOf('\u001b[38;5;196mred\u001b[38;2;10;200;30mgreen\u001b[38;5;244mgrey').map(({ look }) => look)).toEqual([
+      'ink-red',
+      'ink-green',
+      '',
+    ])
   })
 
   it('shows what a carriage return left standing', () => {

@@ -63,7 +63,12 @@ describe('the line where it went wrong', () => {
     texts.map(([text, source = 'stdout', group = 'build'], index) => ({ text, source, group, ts: null, number: index + 1 }))
 
   it('is the first complaint of the step that failed', () => {
-    const log = lines(['npm error old', 'stderr', 'install'], ['compiling'], ['src/a.ts(3,1): error TS2304: Cannot find name x', 'stdout'], ['npm error code ELIFECYCLE', 'stderr'])
+    const log = lines(
+      ['npm error old', 'stderr', 'install'],
+      ['compiling'],
+      ['src/a.ts(3,1): error TS2304: Cannot find name x', 'stdout'],
+      ['npm error code ELIFECYCLE', 'stderr'],
+    )
     expect(findFault(log, steps)?.line.number).toBe(3)
   })
   it('is what an announcement announces', () => {

@@ -6,7 +6,7 @@ import { problemFrom } from '../../api/problem.ts'
 import { useDeployments, useLatest, useProject, useServing } from '../../api/queries.ts'
 import { Empty, ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
 import { exactTime } from '../../ui/format.ts'
-import { projectSign } from '../../ui/status.tsx'
+import { Mark, projectSign } from '../../ui/status.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { DeploymentRows } from '../deployments/deployment-rows.tsx'
 import { isTerminal } from '../deployments/progress.ts'
@@ -43,6 +43,7 @@ export function Overview({ slug }: { slug: string }) {
     <div className="overview">
       <div className="stack">
         {isNews && <LatestNews slug={slug} deployment={latest} serves={serving !== null && serving !== undefined} />}
+        {project && !isNews && <StateNote project={project} />}
         {serving && project && <InService slug={slug} project={project} deployment={serving} />}
         <section className="card" aria-labelledby="recent">
           <header className="card-head">
@@ -54,6 +55,35 @@ export function Overview({ slug }: { slug: string }) {
       </div>
       {project && <Facts project={project} />}
     </div>
+  )
+}
+
+/** A state that is no deployment's: what it means, and the way out of it. */
+function StateNote({ project }: { project: Project }) {
+  if (project.status !== 'inactive' && project.status !== 'crashed') return null
+  const sign = projectSign(project)
+  return (
+    <section className={`card news tone-${sign.tone}`} aria-label={sign.word}>
+      <Mark sign={sign} />
+      {project.status === 'inactive' ? (
+        <div>
+          <h2>Stopped</h2>
+          <p className="quiet">Nothing runs, and its address says so to whoever asks. Deploy brings it back.</p>
+        </div>
+      ) : (
+        <div>
+          <h2>The app keeps exiting</h2>
+          <p className="quiet">
+            It was started again several times and did not stay up. Its log says what it printed last; a deployment starts it anew.
+          </p>
+        </div>
+      )}
+      {project.status === 'crashed' && (
+        <Link href={`/projects/${project.slug}/logs`} className="button button-plain">
+          <span>Read the log</span>
+        </Link>
+      )}
+    </section>
   )
 }
 
