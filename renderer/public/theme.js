@@ -1,0 +1,7 @@
+// Before the first paint, so that a chosen theme does not flash: the page's own script comes a moment too late for that.
+try {
+  const theme = localStorage.getItem('homeport.theme')
+  if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme
+} catch {
+  // A browser that keeps nothing has no choice to show.
+}
