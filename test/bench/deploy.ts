@@ -64,11 +64,18 @@ export async function benchDeploy(options: { rounds?: number } = {}): Promise<Ro
         const name = `deploy ${title[way]}, ${change === 'cold' ? 'cold' : `${change} changed`}`
         if (!contestants.some((one) => one.name === way)) return [{ name, who: 'homeport', value: null, unit: 's', ratios: {}, note: docker.reason }]
         const ours: Row = { name, who: 'homeport', value: timeOf(way, change), unit: 's', ratios: {} }
-        if (!hasCli) return [ours, { name, who: 'by hand', value: null, unit: 's', ratios: {}, note: docker.ok ? 'the command docker is not installed' : docker.reason }]
+        if (!hasCli)
+          return [
+            ours,
+            { name, who: 'by hand', value: null, unit: 's', ratios: {}, note: docker.ok ? 'the command docker is not installed' : docker.reason },
+          ]
         const ratio = timeOf(way, change) / timeOf('by hand', change)
         const most = bars[way][change]
         const bar = most === undefined ? {} : { bar: `at most ${most} x by hand`, ok: ratio <= most }
-        return [{ ...ours, ratios: { 'by hand': ratio }, ...bar }, { name, who: 'by hand', value: timeOf('by hand', change), unit: 's', ratios: {} }]
+        return [
+          { ...ours, ratios: { 'by hand': ratio }, ...bar },
+          { name, who: 'by hand', value: timeOf('by hand', change), unit: 's', ratios: {} },
+        ]
       }),
     )
   } finally {
@@ -135,7 +142,10 @@ async function deployed(way: Way, lock: Lock): Promise<Contestant> {
   return {
     name: way,
     async play(change, round) {
-      const files = { ...filesOf(lock, change, round, version), ...(way === 'dockerfile' ? { Dockerfile: byHand(false), '.dockerignore': '.git\nnode_modules\n' } : {}) }
+      const files = {
+        ...filesOf(lock, change, round, version),
+        ...(way === 'dockerfile' ? { Dockerfile: byHand(false), '.dockerignore': '.git\nnode_modules\n' } : {}),
+      }
       if (change === 'cold') {
         slug = `bench-${way}-${round}`
         const repository = makeRepository(files)
@@ -146,7 +156,8 @@ async function deployed(way: Way, lock: Lock): Promise<Contestant> {
       const { id } = await client.deploy(slug)
       const isThere = answers(instance.instance.edge_url, `${slug}.localhost`, (text) => text.includes(version.now) && text.includes(id))
       const failed = client.ended(slug, id, 300_000).then((deployment) => {
-        if (deployment.status !== 'ready') throw new Error(`${slug} failed: ${JSON.stringify(deployment.error)}\n${deployment.build_log.slice(-2_000)}`)
+        if (deployment.status !== 'ready')
+          throw new Error(`${slug} failed: ${JSON.stringify(deployment.error)}\n${deployment.build_log.slice(-2_000)}`)
         return isThere
       })
       await Promise.race([isThere, failed])
@@ -193,7 +204,11 @@ interface Lock {
 /** The lock file is made once, by npm. */
 async function makeLock(): Promise<Lock> {
   const repository = makeRepository({})
-  const manifest = JSON.stringify({ name: 'bench', version: '0.0.0-bench', private: true, scripts: { start: 'node server.js' }, dependencies: { express: '5.1.0' } }, null, 2)
+  const manifest = JSON.stringify(
+    { name: 'bench', version: '0.0.0-bench', private: true, scripts: { start: 'node server.js' }, dependencies: { express: '5.1.0' } },
+    null,
+    2,
+  )
   writeFileSync(join(repository.folder, 'package.json'), manifest)
   await run('npm', ['install', '--package-lock-only', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: repository.folder })
   const lock = readFileSync(join(repository.folder, 'package-lock.json'), 'utf8')

@@ -22,7 +22,7 @@ const deployments = raw.prepare<[string, number, number], DeploymentRow>(
   'SELECT * FROM deployments WHERE project_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?',
 )
 /** Only ended deployments are shown here, which ask nothing of it. */
-const { readNow } = openDatabase<Tables>({ path: ':memory:', synchronous: 'NORMAL' })
+const { readNow } = openDatabase<Tables>({ path: ':memory:', durable: false })
 
 const answerTo = (target: string): object => {
   const url = new URL(target, 'http://raw')

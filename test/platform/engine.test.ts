@@ -28,14 +28,21 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
   }
   const slowBuild = (version: string) => ({
     ...tinyServer(version),
-    'package.json': JSON.stringify({ name: 'slow', private: true, scripts: { build: `node -e "console.log('begun'); setTimeout(() => {}, 4000)"`, start: 'node server.js' } }),
+    'package.json': JSON.stringify({
+      name: 'slow',
+      private: true,
+      scripts: { build: `node -e "console.log('begun'); setTimeout(() => {}, 4000)"`, start: 'node server.js' },
+    }),
   })
   const project = async (slug: string, files: Record<string, string>) => {
     repositories[slug] = makeRepository(files)
     await client.createProject({ slug, repo_url: repositories[slug].url })
   }
   const building = (slug: string, id: string) =>
-    until(async () => ((await client.deployment(slug, id)).build_log.includes('begun') ? true : undefined), { what: 'the build to run', timeout_ms: 60_000 })
+    until(async () => ((await client.deployment(slug, id)).build_log.includes('begun') ? true : undefined), {
+      what: 'the build to run',
+      timeout_ms: 60_000,
+    })
   const answersWith = (slug: string, text: string) =>
     until(
       async () => {
@@ -101,7 +108,10 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
     const next = await client.ended('cut', waiting.id)
     expect(next.error).toBeNull()
     await answersWith('cut', 'cut')
-    await until(async () => ((await view.containers()).every((one) => one.role === 'app') ? true : undefined), { what: 'the container of the build that was cut to go', timeout_ms: 60_000 })
+    await until(async () => ((await view.containers()).every((one) => one.role === 'app') ? true : undefined), {
+      what: 'the container of the build that was cut to go',
+      timeout_ms: 60_000,
+    })
   })
 
   test('an engine that hangs during a build: the deployment can be canceled, and goes on where it was not', async () => {
@@ -132,14 +142,20 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
     await answersWith('first', 'first')
     await gate.open()
     await view.docker.getContainer(app.id).kill()
-    await until(async () => ((await appOf('first').catch(() => app)).id === app.id ? undefined : true), { what: 'another container', timeout_ms: 60_000 })
+    await until(async () => ((await appOf('first').catch(() => app)).id === app.id ? undefined : true), {
+      what: 'another container',
+      timeout_ms: 60_000,
+    })
     await answersWith('first', 'first')
   })
 
   test('a container that somebody removes is started again', async () => {
     const app = await appOf('second')
     await view.docker.getContainer(app.id).remove({ force: true })
-    await until(async () => ((await appOf('second').catch(() => app)).id === app.id ? undefined : true), { what: 'another container', timeout_ms: 60_000 })
+    await until(async () => ((await appOf('second').catch(() => app)).id === app.id ? undefined : true), {
+      what: 'another container',
+      timeout_ms: 60_000,
+    })
     await answersWith('second', 'second')
     expect((await client.project('second')).status).toBe('live')
   })
@@ -149,11 +165,12 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
     await platform.stop()
     await gate.shut()
     await start()
-    expect((await client.edge('third.localhost')).status).toBe(503)
+    // Who comes meanwhile waits, and is served once the app is back.
+    const visitor = client.edge('third.localhost')
     const waiting = await client.deploy('first')
     expect((await client.deployment('first', waiting.id)).status).toBe('queued')
     await gate.open()
-    await answersWith('third', 'third')
+    expect(await visitor).toMatchObject({ status: 200, body: 'third' })
     expect(await appOf('third')).toEqual(before)
     expect((await client.ended('first', waiting.id)).status).toBe('ready')
   })

@@ -81,7 +81,10 @@ async function follow(id: string, cutAfter: number[] = [], how: 'header' | 'quer
   let left = [...cutAfter]
   while (!ended) {
     const resume = last === undefined || how === 'header' ? '' : `?last_event_id=${last}`
-    for await (const event of readStream(buildLogUrl(id) + resume, { token: home.instance.token, last_event_id: how === 'header' ? last : undefined })) {
+    for await (const event of readStream(buildLogUrl(id) + resume, {
+      token: home.instance.token,
+      last_event_id: how === 'header' ? last : undefined,
+    })) {
       if (event.id !== undefined) last = event.id
       if (event.event === 'lagged') throw new Error(`the stream left something out: ${event.data}`)
       if (event.event === 'status') statuses.push((JSON.parse(event.data) as { status: string }).status)
@@ -101,7 +104,8 @@ async function follow(id: string, cutAfter: number[] = [], how: 'header' | 'quer
 }
 
 /** One at a time would take vitest longer than the log took. */
-const isSequence = (numbers: number[], from: number, to: number) => numbers.length === to - from + 1 && numbers.every((number, i) => number === from + i)
+const isSequence = (numbers: number[], from: number, to: number) =>
+  numbers.length === to - from + 1 && numbers.every((number, i) => number === from + i)
 
 let built: DeploymentDetail
 
@@ -124,14 +128,18 @@ test('a build of 100 000 lines: a reader gets each once and in order, while anot
   expect(peak_mb - before, `${before.toFixed(0)} MB before, ${peak_mb.toFixed(0)} MB at most`).toBeLessThan(mostMemory_mb)
 }, 240_000)
 
-test.each(['header', 'query'] as const)('20 cuts at random places, resumed by %s: every line once and in order', async (how) => {
-  const seed = Math.floor(Math.random() * 1e9)
-  const dice = createDice(seed)
-  const places = Array.from({ length: cuts }, () => dice.between(1, count)).sort((a, b) => a - b)
-  const { numbers, seqs } = await follow(built.id, places, how)
-  expect(isSequence(numbers, 1, count), `seed ${seed}`).toBe(true)
-  expect(isSequence(seqs, 1, built.build_log_lines), `seed ${seed}`).toBe(true)
-}, 240_000)
+test.each(['header', 'query'] as const)(
+  '20 cuts at random places, resumed by %s: every line once and in order',
+  async (how) => {
+    const seed = Math.floor(Math.random() * 1e9)
+    const dice = createDice(seed)
+    const places = Array.from({ length: cuts }, () => dice.between(1, count)).sort((a, b) => a - b)
+    const { numbers, seqs } = await follow(built.id, places, how)
+    expect(isSequence(numbers, 1, count), `seed ${seed}`).toBe(true)
+    expect(isSequence(seqs, 1, built.build_log_lines), `seed ${seed}`).toBe(true)
+  },
+  240_000,
+)
 
 test('20 cuts while the build runs: every line once and in order', async () => {
   const dice = createDice(count)
@@ -188,7 +196,10 @@ test('an app prints 100 000 lines and ends: a reader gets each once and in order
     await client.edge('wordy.localhost', '/burst')
     await until(() => (numbers.length >= count ? true : undefined), { what: 'the first burst', timeout_ms: 60_000 })
     await client.edge('wordy.localhost', '/end').catch(() => {})
-    await until(() => (states.slice(states.indexOf('exited') + 1).includes('running') && states.includes('exited') ? true : undefined), { what: 'the app to be back', timeout_ms: 60_000 })
+    await until(() => (states.slice(states.indexOf('exited') + 1).includes('running') && states.includes('exited') ? true : undefined), {
+      what: 'the app to be back',
+      timeout_ms: 60_000,
+    })
     await client.edge('wordy.localhost', '/burst')
   }
   const { peak_mb } = await watchMemory(Promise.all([read(), burst()]))

@@ -10,11 +10,17 @@ export interface ServerEvent {
  * The events of a stream, as they come; comments are left out. Ends with the stream, or when the caller breaks off, which cuts
  * the connection.
  */
-export async function* readStream(url: string, options: { token: string; last_event_id?: string | undefined; signal?: AbortSignal }): AsyncGenerator<ServerEvent> {
+export async function* readStream(
+  url: string,
+  options: { token: string; last_event_id?: string | undefined; signal?: AbortSignal },
+): AsyncGenerator<ServerEvent> {
   const controller = new AbortController()
   const signal = options.signal ? AbortSignal.any([options.signal, controller.signal]) : controller.signal
   try {
-    const headers = { authorization: `Bearer ${options.token}`, ...(options.last_event_id === undefined ? {} : { 'last-event-id': options.last_event_id }) }
+    const headers = {
+      authorization: `Bearer ${options.token}`,
+      ...(options.last_event_id === undefined ? {} : { 'last-event-id': options.last_event_id }),
+    }
     const response = await fetch(url, { headers, signal })
     if (response.status !== 200 || !response.body) throw new Error(`${url} answered ${response.status}: ${await response.text()}`)
     const decoder = new TextDecoder()

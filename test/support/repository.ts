@@ -16,7 +16,10 @@ export interface Repository {
 export function makeRepository(files: Record<string, string>): Repository {
   const folder = mkdtempSync(join(tmpdir(), 'homeport-repository-'))
   const git = (...args: string[]) =>
-    execFileSync('git', ['-c', 'user.name=Test Author', '-c', 'user.email=test@example.com', '-c', 'commit.gpgsign=false', ...args], { cwd: folder, encoding: 'utf8' }).trim()
+    execFileSync('git', ['-c', 'user.name=Test Author', '-c', 'user.email=test@example.com', '-c', 'commit.gpgsign=false', ...args], {
+      cwd: folder,
+      encoding: 'utf8',
+    }).trim()
   git('init', '--quiet', '--initial-branch=main')
   git('config', 'uploadpack.allowAnySHA1InWant', 'true')
   const repository: Repository = {

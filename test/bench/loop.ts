@@ -1,0 +1,79 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { makeRepository } from '../support/repository.ts'
+import { startInstance } from './instance.ts'
+import type { Row } from './row.ts'
+
+const perSecond = 200
+const begins_ms = 1_000
+
+/**
+ * The delay of the platform's event loop, as `/healthz` tells it since the start, under 200 API requests a second and one build
+ * after the other that installs, prints 20 000 lines and starts.
+ */
+export async function benchLoop(options: { seconds?: number } = {}): Promise<Row[]> {
+  const seconds = options.seconds ?? 20
+  const instance = await startInstance({ runtime: 'process' })
+  const { client } = instance
+  const printer =
+    "let n = 0; const more = () => { while (n < 20000) if (!process.stdout.write('line ' + ++n + ' of a build that prints\\n')) return process.stdout.once('drain', more) }; more()"
+  const repository = makeRepository({
+    'package.json': JSON.stringify({
+      name: 'steady',
+      private: true,
+      scripts: { build: `node -e "${printer}"`, start: 'node server.js' },
+      dependencies: { ms: '2.1.3' },
+    }),
+    'server.js': "require('http').createServer((q, r) => r.end('ok')).listen(process.env.PORT, '0.0.0.0')",
+  })
+  try {
+    await client.createProject({ slug: 'steady', repo_url: repository.url })
+    await client.ended('steady', (await client.deploy('steady')).id)
+    await delay(begins_ms)
+    const endsAt = performance.now() + seconds * 1000
+    let asked = 0
+    let builds = 0
+    const build = async () => {
+      while (performance.now() < endsAt) {
+        const { id } = await client.deploy('steady')
+        const { status, error } = await client.ended('steady', id)
+        if (status !== 'ready') throw new Error(`the build failed: ${JSON.stringify(error)}`)
+        builds++
+      }
+    }
+    const paths = ['/v1/projects', '/v1/projects/steady', '/v1/projects/steady/deployments']
+    const ask = async () => {
+      const pending = new Set<Promise<unknown>>()
+      const begun = performance.now()
+      while (performance.now() < endsAt) {
+        const due = ((performance.now() - begun) / 1000) * perSecond
+        for (; asked < due; asked++) {
+          const one = client.api('GET', paths[asked % paths.length] ?? '').finally(() => pending.delete(one))
+          pending.add(one)
+        }
+        await delay(5)
+      }
+      await Promise.all(pending)
+    }
+    await Promise.all([build(), ask()])
+    const { body } = await client.api<{ checks: Record<string, string> }>('GET', '/healthz')
+    const p99 = Number(body.checks.event_loop_p99_ms)
+    const longest = Number(body.checks.event_loop_longest_ms)
+    const load = `${Math.round(asked / seconds)} req/s, ${builds} builds`
+    return [
+      { name: 'event loop delay, p99', who: 'homeport', value: p99, unit: 'ms', ratios: {}, bar: 'under 20 ms', ok: p99 < 20, note: load },
+      {
+        name: 'event loop delay, longest',
+        who: 'homeport',
+        value: longest,
+        unit: 'ms',
+        ratios: {},
+        bar: 'under 50 ms',
+        ok: longest < 50,
+        note: load,
+      },
+    ]
+  } finally {
+    await instance.remove()
+    repository.remove()
+  }
+}
