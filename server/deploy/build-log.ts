@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { BuildLog } from '../contract/build-log.ts'
 import type { StepName, StepStatus } from '../contract/deployments.ts'
 import { isoTime } from '../lib/clock.ts'
@@ -9,7 +10,7 @@ import type { Mask } from './mask.ts'
 export interface DeploymentLog extends BuildLog {
   maskWith(mask: Mask): void
   /** Closes the running step and stores what is buffered. */
-  end(status: 'done' | 'failed' | 'canceled'): void
+  end(status: 'done' | 'failed' | 'canceled'): Promise<void>
 }
 
 /** The log of one deployment: its lines, and its steps as they come and go. */
@@ -40,10 +41,11 @@ export function createBuildLog(options: Omit<LogWriterOptions, 'keep_head_bytes'
       mark(name, 'skipped')
     },
     maskWith: (mask) => writer.maskWith(mask),
-    end(status) {
+    async end(status) {
       if (running) mark(running, status)
       running = undefined
-      writer.flush()
+      // Nobody shall read the status that follows before the last line.
+      while (!writer.flush()) await delay(5)
     },
   }
 }

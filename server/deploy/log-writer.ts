@@ -2,6 +2,7 @@ import { limits } from '../contract/limits.ts'
 import type { Bus } from '../lib/bus.ts'
 import { type Clock, isoTime } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import { isBusy } from '../store/database.ts'
 import type { LogStore } from '../store/logs.ts'
 import type { Mask } from './mask.ts'
 
@@ -18,7 +19,8 @@ export interface LogWriter {
   record(value: object): void
   /** Hides these from now on. */
   maskWith(mask: Mask): void
-  flush(): void
+  /** Stores what is buffered; false when the file is held for the moment and it will be stored soon. */
+  flush(): boolean
 }
 
 export interface LogWriterOptions {
@@ -58,15 +60,20 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
     else timer ??= setTimeout(flush, batchMs)
   }
 
-  const flush = () => {
+  const flush = (): boolean => {
     clearTimeout(timer)
     timer = undefined
-    if (batch.length === 0) return
+    if (batch.length === 0) return true
     const chunk = { stream, first: record + 1, records: batch.length, lines, last_line: lineNumber, bytes, body: batch.join('\n') }
     try {
       logs.append(chunk)
       record += chunk.records
     } catch (error) {
+      // A checkpoint holds the file for a moment: the batch waits, as long as it is not too much for memory.
+      if (isBusy(error) && bytes < limits.stream_backlog_bytes) {
+        timer = setTimeout(flush, batchMs)
+        return false
+      }
       // A full disk or a held file: these lines are lost, the app or build goes on, and the next ones are numbered after them.
       options.log.warn('log_lines_lost', { stream, lines, error })
     }
@@ -76,9 +83,19 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
     bytes = 0
     if (sinceTrim > options.keep_tail_bytes / 4) {
       sinceTrim = 0
-      logs.trim(stream, options.keep_head_bytes, options.keep_tail_bytes)
+      trim()
     }
     bus.emit(`log:${stream}`)
+    return true
+  }
+
+  const trim = () => {
+    try {
+      logs.trim(stream, options.keep_head_bytes, options.keep_tail_bytes)
+    } catch (error) {
+      // It is tried again after the next quarter.
+      options.log.warn('log_not_trimmed', { stream, error })
+    }
   }
 
   return {

@@ -172,7 +172,7 @@ async function switchOver(run: Run, candidate: Candidate): Promise<void> {
     const now = deps.clock.now()
     const began = Date.parse(deployment.started_at ?? deployment.created_at)
     log.note('route', `Live at ${url}`)
-    log.end('done')
+    await log.end('done')
     replaced = await deps.store.db.write((tx) => {
       const old = findCurrent(tx, project.id, deployment.target, deployment.branch)
       if (old) updateDeployment(tx, old.id, { is_current: 0 })

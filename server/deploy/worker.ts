@@ -140,16 +140,17 @@ export function createWorker(deps: YardDeps, apps: Apps, runtimes: () => readonl
   const conclude = async (deployment: DeploymentRow, step: StepName, log: DeploymentLog, signal: AbortSignal, error: unknown): Promise<void> => {
     const reason = signal.aborted ? (signal.reason as StopReason) : undefined
     if (reason === 'parked') {
-      log.end('canceled')
+      await log.end('canceled')
       await deps.store.db.write((tx) => {
         if (swapStatus(tx, deployment.id, ['building', 'deploying'], 'queued', { attempt: deployment.attempt - 1, started_at: null, artifact: null }))
           resetSteps(tx, deployment.id)
       })
     } else if (reason === 'canceled') {
       log.note(step, 'Canceled.')
-      log.end('canceled')
+      await log.end('canceled')
       await endDeployment(deps, deployment.id, 'canceled', null)
     } else {
+      await log.end('failed')
       const seconds = deps.settings().build_timeout_s
       const failure =
         reason === 'timeout'
@@ -158,10 +159,10 @@ export function createWorker(deps: YardDeps, apps: Apps, runtimes: () => readonl
               message: `The deployment took longer than ${seconds} s, in the step ${step}.`,
               hint: 'Make it quicker, or raise the setting build_timeout_s.',
             }
-          : (log.end('failed'), describeFailure(deps, error, deployment, step))
+          : describeFailure(deps, error, deployment, step)
       log.note(step, failure.message)
       log.note(step, failure.hint)
-      log.end('failed')
+      await log.end('failed')
       await endDeployment(deps, deployment.id, 'failed', failure)
     }
     await deps

@@ -1,8 +1,9 @@
 import Sqlite from 'better-sqlite3'
-import { closeSync, openSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Compilable, DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
 import { Problem } from '../contract/errors.ts'
+import { createDurable } from './durable.ts'
+import { makePrivateFile } from './private-file.ts'
 
 /**
  * One SQLite file. Work is handed in as a synchronous function that runs in one transaction, so nothing can come between
@@ -19,7 +20,8 @@ export interface Database<Tables> {
   /** Rises with every change that was committed: what was read at one count still holds at the same one, as nobody else writes. */
   version(): number
   readonly raw: Sqlite.Database
-  close(): void
+  /** What was committed is in the file itself after this. */
+  close(): Promise<void>
 }
 
 export interface Transaction<Tables> {
@@ -39,18 +41,20 @@ const oldestGoodSqlite = [3, 51, 3] as const
 
 export interface DatabaseOptions {
   path: string
-  /** FULL for what is promised to a client, NORMAL for logs. */
-  synchronous: 'FULL' | 'NORMAL'
+  /** Whether a `write` resolves only once it would survive a power cut: for what is promised to a client. Logs do without. */
+  durable: boolean
   busy_ms?: number
 }
 
 export function openDatabase<Tables>(options: DatabaseOptions): Database<Tables> {
-  if (options.path !== ':memory:') closeSync(openSync(options.path, 'a', 0o600))
+  if (options.path !== ':memory:') makePrivateFile(options.path)
   const raw = new Sqlite(options.path, { timeout: 0 })
   try {
     assertVersion(raw)
     raw.pragma('journal_mode = WAL')
-    raw.pragma(`synchronous = ${options.synchronous}`)
+    // Syncs and checkpoints are done off this thread: see durable.ts.
+    raw.pragma('synchronous = NORMAL')
+    raw.pragma('wal_autocheckpoint = 0')
     raw.pragma('foreign_keys = ON')
     raw.pragma('journal_size_limit = 67108864')
   } catch (error) {
@@ -96,6 +100,7 @@ export function openDatabase<Tables>(options: DatabaseOptions): Database<Tables>
     sqlRun: (sql, ...parameters) => prepare(sql).run(...parameters).changes,
   }
 
+  const durable = raw.memory ? undefined : createDurable(options.path)
   let version = 0
   const attempt = <R>(begin: 'BEGIN' | 'BEGIN IMMEDIATE', work: (tx: Transaction<Tables>) => R): R => {
     prepare(begin).run()
@@ -129,10 +134,15 @@ export function openDatabase<Tables>(options: DatabaseOptions): Database<Tables>
     raw,
     version: () => version,
     read: (work) => patiently('BEGIN', work),
-    write: (work) => patiently('BEGIN IMMEDIATE', work),
+    async write(work) {
+      const result = await patiently('BEGIN IMMEDIATE', work)
+      if (options.durable) await durable?.sync()
+      return result
+    },
     writeNow: (work) => attempt('BEGIN IMMEDIATE', work),
     readNow: (work) => work(tx),
-    close: () => {
+    async close() {
+      await durable?.close()
       statements.clear()
       raw.close()
     },
@@ -140,7 +150,7 @@ export function openDatabase<Tables>(options: DatabaseOptions): Database<Tables>
 }
 
 const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
-const isBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(codeOf(error))
+export const isBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(codeOf(error))
 export const isFull = (error: unknown): boolean => /^(SQLITE_FULL|SQLITE_IOERR_WRITE|SQLITE_IOERR_SHMSIZE|ENOSPC|EDQUOT)/.test(codeOf(error))
 
 /** Older ones can lose a WAL reset (3.7.0 to 3.51.2). */

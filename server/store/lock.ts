@@ -1,6 +1,6 @@
 import Sqlite from 'better-sqlite3'
-import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
+import { makePrivateFile } from './private-file.ts'
 
 /**
  * The lock of a data folder: an exclusive lock of the operating system on the file `instance.lock`, taken through SQLite
@@ -10,7 +10,7 @@ import { join } from 'node:path'
  */
 export function lockDataFolder(folder: string): { release(): void } | undefined {
   const path = join(folder, 'instance.lock')
-  closeSync(openSync(path, 'a', 0o600))
+  makePrivateFile(path)
   const file = new Sqlite(path, { timeout: 0 })
   try {
     file.pragma('journal_mode = MEMORY')

@@ -30,4 +30,5 @@ export async function migrate<T>(db: Database<T>, migrations: readonly { name: s
       db.raw.pragma(`user_version = ${version + 1}`)
     })
   }
+  await db.write(() => {})
 }

@@ -12,7 +12,7 @@ export type Tx = Transaction<Tables>
 export interface Store {
   db: Db
   logs: LogStore
-  close(): void
+  close(): Promise<void>
 }
 
 /**
@@ -25,32 +25,32 @@ export async function openStore(options: { data_dir: string; after_crash: boolea
   const logPath = join(options.data_dir, 'logs.db')
   const check = options.after_crash && existsSync(path)
 
-  const db = openIntact(path, check)
+  const db = await openIntact(path, check)
   await migrate(db, migrations, join(options.data_dir, 'backups'))
 
-  const logs = openDatabase<LogTables>({ path: logPath, synchronous: 'NORMAL' })
+  const logs = openDatabase<LogTables>({ path: logPath, durable: false })
   await migrate(logs, logMigrations)
 
   return {
     db,
     logs: createLogStore(logs),
-    close: () => {
-      db.close()
-      logs.close()
+    async close() {
+      await db.close()
+      await logs.close()
     },
   }
 }
 
 /** Opens the ledger; a damaged one is refused before anything trusts or changes it. */
-function openIntact(path: string, check: boolean): Db {
+async function openIntact(path: string, check: boolean): Promise<Db> {
   let db: Db | undefined
   try {
-    db = openDatabase<Tables>({ path, synchronous: 'FULL' })
+    db = openDatabase<Tables>({ path, durable: true })
     const verdict = check ? db.raw.pragma('quick_check(1)', { simple: true }) : 'ok'
     if (verdict === 'ok') return db
     throw new Error(String(verdict))
   } catch (cause) {
-    db?.close()
+    await db?.close()
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
     if (db === undefined && !/CORRUPT|NOTADB/.test(code)) throw cause
     throw new Error(

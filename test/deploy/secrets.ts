@@ -136,7 +136,7 @@ export function secretStories(runtime: 'process' | 'docker'): void {
 /** As the environment-variable operations will: sealed with the instance's key, bound to its row. */
 async function plantVariable(data_dir: string, projectId: string): Promise<void> {
   const sealer = createSealer(await createFileKey(join(data_dir, 'master.key')).read())
-  const db = openDatabase<Tables>({ path: join(data_dir, 'homeport.db'), synchronous: 'FULL' })
+  const db = openDatabase<Tables>({ path: join(data_dir, 'homeport.db'), durable: true })
   const id = newId('env')
   const now = new Date().toISOString()
   await db.write((tx) =>
@@ -153,7 +153,7 @@ async function plantVariable(data_dir: string, projectId: string): Promise<void>
       }),
     ),
   )
-  db.close()
+  await db.close()
 }
 
 function files(folder: string): string[] {

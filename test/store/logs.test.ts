@@ -17,8 +17,8 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'homeport-logs-'))
   store = await openStore({ data_dir: folder, after_crash: false })
 })
-afterEach(() => {
-  store.close()
+afterEach(async () => {
+  await store.close()
   rmSync(folder, { recursive: true, force: true })
 })
 
