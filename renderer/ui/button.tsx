@@ -54,6 +54,8 @@ export function ButtonLink({
   kind?: 'primary' | 'plain'
   children: ReactNode
 }) {
+  // Only of the web: an address comes from an instance, and may say anything.
+  if (!/^https?:\/\//.test(href)) return null
   return (
     <a className={`button button-${kind}`} href={href} target="_blank" rel="noreferrer noopener">
       {Icon && <Icon size={15} aria-hidden />}

@@ -55,7 +55,7 @@ test('search, filter, copy and download', async ({ desk, home, repository }) => 
   await expect(lines(desk)).toHaveCount(1)
   await expect(lines(desk).locator('mark')).toHaveText('progress')
   await desk.getByRole('button', { name: 'Copy the lines shown' }).click()
-  await expect(desk.getByText('1 lines copied.')).toBeVisible()
+  await expect(desk.getByText('1 line copied.')).toBeVisible()
   expect(await desk.evaluate(() => navigator.clipboard.readText())).toBe('progress 100 %\n')
 
   await desk.getByRole('searchbox', { name: 'Search the log' }).fill('')

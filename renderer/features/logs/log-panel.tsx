@@ -120,7 +120,7 @@ export function LogPanel({ store, label, file, empty, state, groups = [], reveal
               void copyText(textOf(lines, false)).then((done) =>
                 showToast(
                   done
-                    ? { kind: 'done', text: `${lines.length.toLocaleString()} lines copied.`, request_id: null }
+                    ? { kind: 'done', text: `${counted(lines.length)} copied.`, request_id: null }
                     : { kind: 'failed', text: 'This browser does not let pages copy. Use Download instead.', request_id: null },
                 ),
               )
@@ -150,7 +150,7 @@ export function LogPanel({ store, label, file, empty, state, groups = [], reveal
       )}
       <footer className="log-foot faint">
         <span role="status">{state}</span>
-        <span>{isFiltered ? `${shown.toLocaleString()} of ${count.toLocaleString()} lines` : `${count.toLocaleString()} lines`}</span>
+        <span>{isFiltered ? `${shown.toLocaleString()} of ${counted(count)}` : counted(count)}</span>
       </footer>
     </section>
   )
@@ -164,4 +164,8 @@ function download(name: string, text: string): void {
   link.click()
   // The browser reads the address when it begins to save, a moment after the click.
   setTimeout(() => URL.revokeObjectURL(url), 10_000)
+}
+
+function counted(lines: number): string {
+  return `${lines.toLocaleString()} ${lines === 1 ? 'line' : 'lines'}`
 }

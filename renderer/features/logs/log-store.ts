@@ -72,6 +72,9 @@ export function createLogStore(): LogStore {
   }
 }
 
+/** A hostile line of a megabyte must not stop the page: this much of a line is shown. Copy and download have it whole. */
+export const shownColumns = 16_384
+
 const widths = new WeakMap<LogLine, number>()
 
 /** How many columns a line takes. Beyond Latin a character may take two: better a line too tall than cut. */
@@ -81,6 +84,7 @@ export function widthOf(line: LogLine): number {
     const text = plainText(line.text)
     width = text.length
     if (/[\u1100-\uffff]/.test(text)) for (const character of text) if (/[\u1100-\u{10ffff}]/u.test(character)) width += 1
+    width = Math.min(width, shownColumns)
     widths.set(line, width)
   }
   return width

@@ -2,7 +2,7 @@ import { ArrowDown } from 'lucide-react'
 import { type CSSProperties, memo, useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
 import { clockTime } from '../../ui/format.ts'
 import { type LogFilter, createLogRows, lineHeight } from './log-rows.ts'
-import type { LogLine, LogStore } from './log-store.ts'
+import { type LogLine, type LogStore, shownColumns } from './log-store.ts'
 import { spansOf } from './terminal-line.ts'
 import { useFollow } from './use-follow.ts'
 
@@ -21,8 +21,6 @@ interface Props {
 }
 
 const overscan = 12
-// A hostile line of a megabyte must not stop the page; the download has it whole.
-const shownColumns = 16_384
 
 /** A log of any length: only the lines in view exist on the page. */
 export function LogView({ store, filter, wrap, showTime, follow, onFollowChange, onCount, label, reveal }: Props) {
@@ -77,7 +75,7 @@ export function LogView({ store, filter, wrap, showTime, follow, onFollowChange,
         <span ref={probe} className="log-probe" aria-hidden>
           {'0'.repeat(100)}
         </span>
-        <div style={{ height: list.height, minWidth: wrap ? undefined : gutter + 24 + Math.min(list.widest, shownColumns) * size.character }}>
+        <div style={{ height: list.height, minWidth: wrap ? undefined : gutter + 24 + list.widest * size.character }}>
           <div style={{ transform: `translateY(${list.top(first)}px)` }}>
             {list.rows.slice(first, last).map((line, index) => (
               <Row

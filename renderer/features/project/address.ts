@@ -11,7 +11,8 @@ export function addressOf(slug: string, edgeUrl: string): string {
 /** null as long as the instance has not said where its edge is. */
 export function useAddress(slug: Project['slug']): string | null {
   const edgeUrl = useInstance().data?.instance.edge_url
-  return edgeUrl ? addressOf(slug, edgeUrl) : null
+  // What an instance says is data: an address that is none of the web leads nowhere.
+  return edgeUrl && /^https?:\/\//.test(edgeUrl) && URL.canParse(edgeUrl) ? addressOf(slug, edgeUrl) : null
 }
 
 /** An address as people say it: without the scheme. */
