@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Route } from './edge.ts'
-import { createHotFiles, type HotFiles } from './static-files.ts'
+import { createHotFiles } from './static-files.ts'
 import { createStaticSite, type StaticSite } from './static.ts'
 import type { Sweep } from './sweep.ts'
 import type { UpstreamOptions } from './connection.ts'
@@ -52,7 +52,9 @@ export function createRouter(clock: Clock, sweep: Sweep, options: UpstreamOption
     },
     set(host, route, drain_ms) {
       const old = standing.get(host)
-      standing.set(host, createInstance(route, clock, sweep, options, files))
+      const upstream = route.kind === 'upstream' ? createUpstream(route, sweep, options) : null
+      const site = route.kind === 'static' ? createStaticSite(route, files) : null
+      standing.set(host, new StandingRoute(route, clock, upstream, site))
       return replaced(host, old, drain_ms)
     },
     remove(host, drain_ms) {
@@ -92,44 +94,53 @@ export function createRouter(clock: Clock, sweep: Sweep, options: UpstreamOption
   }
 }
 
-function createInstance(route: Route, clock: Clock, sweep: Sweep, options: UpstreamOptions, files: HotFiles): Standing {
-  const upstream = route.kind === 'upstream' ? createUpstream(route, sweep, options) : null
-  const site = route.kind === 'static' ? createStaticSite(route, files) : null
-  const under_way = new Set<() => void>()
-  let emptied: (() => void) | undefined
+const nobody: ReadonlySet<() => void> = new Set()
 
-  const instance: Standing = {
-    route,
-    upstream,
-    site,
-    last_request_at: 0,
-    visits: 0,
-    enter(cut, quiet = false) {
-      under_way.add(cut)
-      if (quiet) return
-      instance.visits++
-      instance.last_request_at = clock.now()
-    },
-    leave(cut, quiet = false) {
-      under_way.delete(cut)
-      if (!quiet) {
-        instance.visits--
-        instance.last_request_at = clock.now()
-      }
-      if (under_way.size === 0) emptied?.()
-    },
-    async retire(drain_ms) {
-      upstream?.retire()
-      if (under_way.size > 0 && drain_ms > 0) {
-        const drained = Promise.withResolvers<void>()
-        const timer = setTimeout(drained.resolve, drain_ms)
-        emptied = drained.resolve
-        await drained.promise
-        clearTimeout(timer)
-      }
-      for (const cut of under_way) cut()
-      upstream?.destroy()
-    },
+/** A class, and a set only while somebody is there: an instance may have ten thousand names of which few are ever asked for. */
+class StandingRoute implements Standing {
+  readonly route: Route
+  readonly upstream: Upstream | null
+  readonly site: StaticSite | null
+  last_request_at = 0
+  visits = 0
+  readonly #clock: Clock
+  #under_way: Set<() => void> | undefined
+  #emptied: (() => void) | undefined
+
+  constructor(route: Route, clock: Clock, upstream: Upstream | null, site: StaticSite | null) {
+    this.route = route
+    this.#clock = clock
+    this.upstream = upstream
+    this.site = site
   }
-  return instance
+
+  enter(cut: () => void, quiet = false): void {
+    this.#under_way ??= new Set()
+    this.#under_way.add(cut)
+    if (quiet) return
+    this.visits++
+    this.last_request_at = this.#clock.now()
+  }
+
+  leave(cut: () => void, quiet = false): void {
+    this.#under_way?.delete(cut)
+    if (!quiet) {
+      this.visits--
+      this.last_request_at = this.#clock.now()
+    }
+    if (!this.#under_way?.size) this.#emptied?.()
+  }
+
+  async retire(drain_ms: number): Promise<void> {
+    this.upstream?.retire()
+    if (this.#under_way?.size && drain_ms > 0) {
+      const drained = Promise.withResolvers<void>()
+      const timer = setTimeout(drained.resolve, drain_ms)
+      this.#emptied = drained.resolve
+      await drained.promise
+      clearTimeout(timer)
+    }
+    for (const cut of this.#under_way ?? nobody) cut()
+    this.upstream?.destroy()
+  }
 }
