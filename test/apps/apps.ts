@@ -54,7 +54,7 @@ export const apps: TestApp[] = [
   app('vite-solid', { framework: 'vite', kind: 'static', path: '/', contains: '<div id="root">', spa_fallback: true }),
   app('angular', { framework: 'angular', kind: 'static', path: '/any/path', contains: '<app-root>', spa_fallback: true }),
   app('create-react-app', { framework: 'create-react-app', kind: 'static', path: '/any/path', contains: '<div id="root">', spa_fallback: true }),
-  app('docusaurus', { framework: 'docusaurus', kind: 'static', path: '/more', contains: 'Another page.', spa_fallback: false }),
+  app('docusaurus', { framework: 'docusaurus', kind: 'static', path: '/more/', contains: 'Another page.', spa_fallback: false }),
   app('vitepress', { framework: 'vitepress', kind: 'static', path: '/guide', contains: 'Another page.', spa_fallback: false }),
   app('eleventy', { framework: 'eleventy', kind: 'static', path: '/about/', contains: 'About this site', spa_fallback: false }),
   app('pnpm-workspace', { framework: 'fastify', kind: 'server', path: '/', contains: 'Hello pnpm, from a package of the workspace' }, { settings: { root_directory: 'apps/api' } }),

@@ -87,7 +87,7 @@ export async function makeStore(): Promise<{ data: string; seconds: number }> {
     }
     store.db.raw.pragma('wal_checkpoint(TRUNCATE)')
   } finally {
-    store.close()
+    await store.close()
   }
   return { data, seconds: (performance.now() - begun) / 1000 }
 }

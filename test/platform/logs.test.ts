@@ -30,7 +30,7 @@ more()
 const server = `
 const http = require('node:http')
 http.createServer((request, response) => {
-  if (request.url === '/burst') ${'{'}${printer}}
+  if (request.url === '/burst') (() => {${printer}})()
   if (request.url === '/end') process.stdout.write('last words\\n', () => process.exit(3))
   response.end('ok')
 }).listen(process.env.PORT, '0.0.0.0')
