@@ -17,26 +17,31 @@ export interface FollowOptions {
   signal: AbortSignal
   /** An event of this name is the last one: the stream is not opened again. */
   end_event?: string
+  /** Rests while the tab is out of sight: a browser has six connections to a host for all its tabs together. */
+  rests_when_hidden?: boolean
 }
 
 const firstDelay_ms = 500
 const maxDelay_ms = 15_000
 // The platform sends a comment every 15 s; three of them missing means that nobody is there.
 const silence_ms = 45_000
+// Who looks away for a moment only should find everything as it was.
+const hiddenPatience_ms = 5_000
 
 /** Server-Sent Events over fetch: carries a token, resumes by Last-Event-ID, backs off, and wakes at once when the network or the tab is back. */
 export async function follow<Event>(
   url: string,
   request: { headers: Record<string, string>; redirect: 'error'; credentials: RequestCredentials },
   handlers: FollowHandlers<Event> & { onSignedOut(): void },
-  { signal, end_event }: FollowOptions,
+  { signal, end_event, rests_when_hidden = false }: FollowOptions,
 ): Promise<void> {
   let lastId: string | null = null
   let failures = 0
 
   while (!signal.aborted) {
-    handlers.onState({ name: 'connecting' })
     const attempt = new AbortController()
+    const rest = rests_when_hidden ? restWhenHidden(attempt) : null
+    handlers.onState({ name: 'connecting' })
     const stop = () => attempt.abort()
     signal.addEventListener('abort', stop)
     let problem = unreachable(undefined)
@@ -66,9 +71,14 @@ export async function follow<Event>(
       problem = unreachable(error)
     } finally {
       signal.removeEventListener('abort', stop)
+      rest?.stop()
       attempt.abort()
     }
     if (signal.aborted) return
+    if (rest?.rested()) {
+      await untilVisible(signal)
+      continue
+    }
     handlers.onState({ name: 'waiting', problem })
     const delay = Math.min(maxDelay_ms, firstDelay_ms * 2 ** failures++) * (0.75 + Math.random() / 2)
     await pause(Math.max(delay, (problem.retry_after_s ?? 0) * 1000), signal)
@@ -97,6 +107,43 @@ async function* readEvents<Event>(
     clearTimeout(silence)
     reader.cancel().catch(() => undefined)
   }
+}
+
+/** Ends an attempt when the tab has been out of sight for a while. */
+function restWhenHidden(attempt: AbortController): { rested(): boolean; stop(): void } {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let rested = false
+  const look = () => {
+    clearTimeout(timer)
+    if (document.visibilityState === 'visible') return
+    timer = setTimeout(() => {
+      rested = true
+      attempt.abort()
+    }, hiddenPatience_ms)
+  }
+  look()
+  document.addEventListener('visibilitychange', look)
+  return {
+    rested: () => rested,
+    stop() {
+      clearTimeout(timer)
+      document.removeEventListener('visibilitychange', look)
+    },
+  }
+}
+
+function untilVisible(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const look = () => {
+      if (document.visibilityState !== 'visible' && !signal.aborted) return
+      document.removeEventListener('visibilitychange', look)
+      signal.removeEventListener('abort', look)
+      resolve()
+    }
+    document.addEventListener('visibilitychange', look)
+    signal.addEventListener('abort', look)
+    look()
+  })
 }
 
 /** Waits, but no longer than until the network or the tab comes back. */

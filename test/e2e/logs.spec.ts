@@ -40,6 +40,33 @@ test('the log of an app follows, stays when one scrolls up, and never stops by a
   ).toBeInViewport()
 })
 
+test('a log out of sight rests, and goes on without a gap or a repeat', async ({ desk, home, repository }) => {
+  await home.createProject({ slug: 'resting', name: 'Resting', repo_url: repository(app('resting')).url })
+  await home.ended('resting', (await home.deploy('resting')).id)
+  const streams: string[] = []
+  desk.on('request', (request) => request.url().includes('/runtime-logs') && streams.push(request.headers()['last-event-id'] ?? ''))
+  await desk.goto(`${home.platform.dashboard_url}projects/resting/logs`)
+  await expect(lines(desk).filter({ hasText: 'resting listens' })).toBeVisible()
+  await home.edge('resting.localhost', '/before')
+  await expect(lines(desk).filter({ hasText: 'to /before' })).toBeVisible()
+
+  // Headless tabs are always in sight, so this one is told that it is not.
+  const look = (state: string) =>
+    desk.evaluate((value) => {
+      Object.defineProperty(document, 'visibilityState', { value, configurable: true })
+      document.dispatchEvent(new Event('visibilitychange'))
+    }, state)
+  const ended = desk.waitForEvent('requestfailed', (request) => request.url().includes('/runtime-logs'))
+  await look('hidden')
+  await ended
+  await home.edge('resting.localhost', '/meanwhile')
+  await look('visible')
+  await expect(lines(desk).filter({ hasText: 'to /meanwhile' })).toHaveCount(1)
+  await expect(lines(desk).filter({ hasText: 'to /before' })).toHaveCount(1)
+  expect(streams).toHaveLength(2)
+  expect(streams[1]).not.toBe('')
+})
+
 test('search, filter, copy and download', async ({ desk, home, repository }) => {
   await desk.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   await home.createProject({

@@ -32,7 +32,7 @@ export function useBuildLog(slug: string, id: string, enabled: boolean) {
           if (events.some((event) => event.event === 'end')) void cache.invalidateQueries({ queryKey: key })
         },
       },
-      { signal: stopped.signal, end_event: 'end' },
+      { signal: stopped.signal, end_event: 'end', rests_when_hidden: true },
     )
     return () => stopped.abort()
   }, [client, cache, slug, id, store, enabled])

@@ -46,7 +46,7 @@ export function useRuntimeLog(slug: string) {
           store.append(lines)
         },
       },
-      { signal: stopped.signal },
+      { signal: stopped.signal, rests_when_hidden: true },
     )
     return () => stopped.abort()
   }, [client, slug, store])
