@@ -25,6 +25,7 @@ import { hashSecret, newSecret } from './lib/token.ts'
 import type { PlatformOptions } from './options.ts'
 import { createRuntimes } from './runtime/index.ts'
 import type { Runtime } from './runtime/runtime.ts'
+import { trustHostCertificates } from './source/certificates.ts'
 import { createSource } from './source/index.ts'
 import { lockDataFolder } from './store/lock.ts'
 import { openStore } from './store/open.ts'
@@ -116,9 +117,10 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       },
     })
     const runtime = await chooseRuntime(runtimes, options.runtime)
-    const source = createSource({ environment: options.environment })
+    const source = createSource({ environment: await trustHostCertificates(options.environment, join(data_dir, 'cache')) })
 
-    const edge = createEdge({ log, clock })
+    let pageOf: ReturnType<typeof createEngine>['pageOf'] | undefined
+    const edge = createEdge({ log, clock, unknown: (name) => pageOf?.(name) })
     closers.push(() => edge.close({ grace_ms: 500 }))
     const edgeAt = await edge.listen({ host: options.host, port: options.edge_port })
     if (edgeAt.fell_back && !options.edge_port_may_move)
@@ -146,6 +148,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       dashboardUrlOf: (slug) => `${urls.dashboard}projects/${slug}`,
       cpus: options.cpus,
     })
+    pageOf = engine.pageOf
 
     let apiFellBack = false
     const features: FeatureDeps = {

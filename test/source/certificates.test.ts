@@ -1,0 +1,82 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:https'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { trustHostCertificates } from '../../server/source/certificates.ts'
+import { createSource } from '../../server/source/index.ts'
+import { recordLog } from '../support/runtime.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'homeport-certificates-'))
+const certificate = join(folder, 'own.pem')
+const key = join(folder, 'own.key')
+
+beforeAll(() => {
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
+  execFileSync(
+    'openssl',
+    [
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:prime256v1',
+      '-nodes',
+      '-days',
+      '2',
+      '-keyout',
+      key,
+      '-out',
+      certificate,
+      ...subject,
+    ],
+    { stdio: 'ignore' },
+  )
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** What git says of a host whose certificate only its own authority signed. */
+async function fetchFrom(environment: Record<string, string | undefined>): Promise<string> {
+  const server = createServer({ cert: readFileSync(certificate), key: readFileSync(key) }, (_request, response) => response.writeHead(404).end())
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const into = mkdtempSync(join(folder, 'into-'))
+  try {
+    const request = {
+      kind: 'git' as const,
+      url: `https://127.0.0.1:${port}/x.git`,
+      credentials: null,
+      branch: 'main',
+      commit_sha: null,
+      allow_local: true,
+    }
+    await createSource({ environment }).fetchSource({ request, into, log: recordLog(), signal: AbortSignal.timeout(20_000) })
+    return 'fetched'
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  } finally {
+    server.close()
+    server.closeAllConnections()
+  }
+}
+
+const path = { PATH: process.env.PATH }
+
+test('without it the host is not trusted', async () => expect(await fetchFrom(path)).toMatch(/certificate/i))
+
+test.for(['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'])('%s reaches git', async (name) => {
+  const environment = await trustHostCertificates({ ...path, [name]: certificate }, folder)
+  // Trusted, and then not found: the server has no repository.
+  expect(await fetchFrom(environment)).toMatch(/no git repository/i)
+})
+
+test('a file that is not there changes nothing; a setting of git’s own stays', async () => {
+  expect(await trustHostCertificates({ NODE_EXTRA_CA_CERTS: '/nowhere.pem' }, folder)).toEqual({ NODE_EXTRA_CA_CERTS: '/nowhere.pem' })
+  const own = { GIT_SSL_CAINFO: '/own.pem', NODE_EXTRA_CA_CERTS: certificate }
+  expect(await trustHostCertificates(own, folder)).toEqual(own)
+})
