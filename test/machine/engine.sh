@@ -15,7 +15,7 @@ set -euo pipefail
 packages=(
   docker.io:dockerd iptables:iptables debootstrap:debootstrap
   chromium:chromium xvfb:Xvfb xauth:xauth fonts-liberation: fonts-noto-color-emoji:
-  git:git ca-certificates:update-ca-certificates openssh-server:sshd openssh-client:ssh
+  git:git openssl:openssl ca-certificates:update-ca-certificates openssh-server:sshd openssh-client:ssh
   procps:ps iproute2:ip curl:curl
 )
 bench_packages=(nginx:nginx caddy:caddy haproxy:haproxy varnish:varnishd wrk:wrk)
