@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { DeploymentTrigger, RuntimeName, SourceKind } from '../contract/deployments.ts'
 import { Problem } from '../contract/errors.ts'
 import type { StreamEvent } from '../contract/operation.ts'
+import type { Page } from '../edge/edge.ts'
 import { newId } from '../lib/id.ts'
 import { isoTime } from '../lib/clock.ts'
 import {
@@ -60,6 +61,9 @@ export interface Engine {
     projectId: string,
     options: { lines: number; last_event_id: string | undefined; json: boolean; signal: AbortSignal },
   ): AsyncIterable<StreamEvent>
+
+  /** The page of a name that nothing serves by now, for the edge; undefined: there is no such project. */
+  pageOf(host: string): Page | undefined
 
   /** Takes up what the last run left: the queue at once, the apps as soon as their engine answers. */
   start(): Promise<void>
@@ -210,12 +214,13 @@ export function createEngine(options: YardOptions): Engine {
         .catch((error: unknown) => log.warn('cleanup_postponed', { project: projectId, error }))
     },
 
+    pageOf: (host) => routes.pageOf(host),
+
     followBuild: (deploymentId, more) => followBuild({ db: store.db, logs: store.logs, bus }, deploymentId, more),
     followRuntime: (projectId, more) => followRuntime({ db: store.db, logs: store.logs, bus }, projectId, more),
 
     async start() {
       await recoverQueue(deps)
-      routes.fill()
       for (const name of names) void recoverWhenThere(name)
       reapDue()
     },

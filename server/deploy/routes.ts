@@ -1,10 +1,8 @@
 import type { DeploymentTarget } from '../contract/deployments.ts'
 import type { ProjectStatus } from '../contract/projects.ts'
-import type { Edge, Route } from '../edge/edge.ts'
+import type { Edge, Page, Route } from '../edge/edge.ts'
 import type { Db } from '../store/open.ts'
-import { findProject, listLivingProjects } from '../store/projects.ts'
-
-type Page = Extract<Route, { kind: 'page' }>['page']
+import { findProject, findProjectBySlug } from '../store/projects.ts'
 
 interface Place {
   project_id: string
@@ -19,14 +17,14 @@ export interface Routes {
   /** Routes a project to what serves it; resolves when the one before is drained. */
   set(place: Place, route: Route, drain_ms?: number): Promise<void>
   /** Shows a page in place of an app. */
-  page(projectId: string, place: Place, page: Page): void
+  page(projectId: string, place: Place, page: Page['page']): void
   /** Puts the page of the project's status, unless an app serves; takes the name away when the project is gone. */
   refresh(projectId: string): void
-  /** Every project, at the start. */
-  fill(): void
+  /** What a name without a route gets: the page of its project's status, or undefined when there is no such project. */
+  pageOf(host: string): Page | undefined
 }
 
-const pageOf: Record<ProjectStatus, Page> = {
+const pageOf: Record<ProjectStatus, Page['page']> = {
   created: 'not_deployed',
   building: 'building',
   live: 'starting',
@@ -56,15 +54,14 @@ export function createRoutes(options: { edge: Edge; db: Db; dashboardUrlOf(slug:
     return drained
   }
 
-  const showPage = (host: string, project: { id: string; name: string; slug: string; status: ProjectStatus }) =>
-    put(host, {
-      kind: 'page',
-      page: pageOf[project.status],
-      project_id: project.id,
-      project_name: project.name,
-      deployment_id: null,
-      dashboard_url: options.dashboardUrlOf(project.slug),
-    })
+  const pageRoute = (project: { id: string; name: string; slug: string; status: ProjectStatus }): Page => ({
+    kind: 'page',
+    page: pageOf[project.status],
+    project_id: project.id,
+    project_name: project.name,
+    deployment_id: null,
+    dashboard_url: options.dashboardUrlOf(project.slug),
+  })
 
   const owner: Routes['owner'] = (projectId, deploymentId) => {
     const project = db.readNow((tx) => findProject(tx, projectId))
@@ -95,14 +92,12 @@ export function createRoutes(options: { edge: Edge; db: Db; dashboardUrlOf(slug:
       const now = edge.route(host)
       const served = now?.project_id === projectId && now.kind !== 'page'
       const gone = project.status === 'inactive' || project.status === 'created' || project.status === 'crashed'
-      if (!served || gone) void showPage(host, project)
+      if (!served || gone) void put(host, pageRoute(project))
     },
-    fill() {
-      for (const project of db.readNow(listLivingProjects)) {
-        const host = `${project.slug}.localhost`
-        hosts.set(project.id, host)
-        void showPage(host, project)
-      }
+    pageOf(host) {
+      const slug = host.endsWith('.localhost') ? host.slice(0, -'.localhost'.length) : ''
+      const project = db.readNow((tx) => findProjectBySlug(tx, slug))
+      return project && pageRoute(project)
     },
   }
 }

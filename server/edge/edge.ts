@@ -35,6 +35,8 @@ export type Route = RouteOwner &
     | { kind: 'page'; page: 'not_deployed' | 'building' | 'starting' | 'stopped' | 'crashed' | 'failed' }
   )
 
+export type Page = Extract<Route, { kind: 'page' }>
+
 interface RouteOwner {
   project_id: string
   project_name: string

@@ -3,7 +3,7 @@ import { createServer as createNetServer, type Server as NetServer, type Socket 
 import { systemClock, type Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { answerHead, createDateLine } from './answer.ts'
-import type { Edge } from './edge.ts'
+import type { Edge, Page } from './edge.ts'
 import type { Gate } from './gate.ts'
 import { limits } from './limits.ts'
 import { serveOrdinary } from './ordinary.ts'
@@ -25,6 +25,8 @@ export interface EdgeOptions {
   connect_timeout_ms?: number
   /** Until the head of an app's answer; then 504. */
   upstream_timeout_ms?: number
+  /** Asked for a name that has no route: the page that it gets, or undefined for 404. Most names of a big instance are never asked for. */
+  unknown?: (host: string) => Page | undefined
   /** How long a request waits for an app that is starting. */
   starting_ms?: number
   /** Requests of the platform itself bear it in `X-Homeport-Look` and do not count as visits. It goes no further than here. */
@@ -40,6 +42,7 @@ export function createEdge(options: EdgeOptions): Edge {
   const router = createRouter(clock, sweep, {
     connect_ms: options.connect_timeout_ms ?? limits.connect_ms,
     answer_ms: options.upstream_timeout_ms ?? limits.answer_ms,
+    unknown: options.unknown,
   })
   const gate: Gate = {
     router,

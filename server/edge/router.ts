@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts'
-import type { Route } from './edge.ts'
+import type { Page, Route } from './edge.ts'
 import { createHotFiles } from './static-files.ts'
 import { createStaticSite, type StaticSite } from './static.ts'
 import type { Sweep } from './sweep.ts'
@@ -33,7 +33,11 @@ export interface Router {
   cut(): void
 }
 
-export function createRouter(clock: Clock, sweep: Sweep, options: UpstreamOptions): Router {
+export function createRouter(
+  clock: Clock,
+  sweep: Sweep,
+  options: UpstreamOptions & { unknown?: ((host: string) => Page | undefined) | undefined },
+): Router {
   const files = createHotFiles(() => sweep.now)
   const standing = new Map<string, Standing>()
   const draining = new Set<Standing>()
@@ -41,7 +45,12 @@ export function createRouter(clock: Clock, sweep: Sweep, options: UpstreamOption
   const seen = new Map<string, number>()
 
   return {
-    find: (host) => standing.get(host),
+    find(host) {
+      const found = standing.get(host)
+      if (found) return found
+      const page = options.unknown?.(host)
+      return page && new StandingRoute(page, clock, null, null)
+    },
     onceChanged(host, call) {
       const calls = waiting.get(host) ?? new Set()
       waiting.set(host, calls.add(call))

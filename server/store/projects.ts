@@ -36,10 +36,6 @@ export function updateProject(tx: Tx, id: string, change: Partial<Omit<ProjectRo
   if (Object.keys(change).length > 0) tx.run(tx.query.updateTable('projects').set(change).where('id', '=', id))
 }
 
-export function listLivingProjects(tx: Tx): Pick<ProjectRow, 'id' | 'slug' | 'name' | 'status'>[] {
-  return tx.sqlAll('SELECT id, slug, name, status FROM projects WHERE deleted_at IS NULL')
-}
-
 /** What `status` follows from: the facts of the row and of its production deployments. Written back in the same transaction. */
 export function settleProjectStatus(tx: Tx, id: string, now: string): ProjectStatus | undefined {
   const row = tx.sqlFirst<{
