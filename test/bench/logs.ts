@@ -22,7 +22,7 @@ function more() {
   while (n < ${count}) {
     let text = ''
     for (let i = 0; i < 50; i++) text += 'compiled module ' + ++n + ' of a large application\\n'
-    for (let i = 0; i < 40; i++) createHash('sha256').update(block).digest()
+    for (let i = 0; i < 120; i++) createHash('sha256').update(block).digest()
     if (!process.stdout.write(text)) return process.stdout.once('drain', more)
   }
   process.stdout.write('took ' + Number(process.hrtime.bigint() - begun) / 1e6 + ' ms\\n')
