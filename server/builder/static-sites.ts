@@ -35,6 +35,8 @@ const createReactApp: Detector = async (app) => {
     framework: 'create-react-app',
     why: [found(app, 'Create React App', tool)],
     default_build: 'react-scripts build',
+    // Under CI, which builds here are, it would take every warning for an error.
+    build_prefix: 'CI=false',
     cache_directories: ['node_modules/.cache'],
     work: { kind: 'static', output_directory: folder, spa_fallback: true },
   }

@@ -68,7 +68,7 @@ const patterns: { pattern: RegExp; message: (host: string) => string; hint: stri
 /** A failed fetch in plain words. Never shows what the server sent: it may be somebody's private page. */
 export function classify(run: GitRun, host: string): SourceFailure {
   const name = host || 'this machine'
-  if (run.timed_out) return new SourceFailure(`No byte came from ${name} for 60 seconds.`, 'Try again; if it stays so, check the network between this machine and the host.', 'timeout')
+  if (run.timed_out) return new SourceFailure(`Nothing came from ${name} for a minute.`, 'Try again; if it stays so, check the network between this machine and the host.', 'timeout')
   const found = patterns.find(({ pattern }) => pattern.test(run.stderr))
   if (found) return new SourceFailure(found.message(name), found.hint, found.message(name) === 'The disk is full.' ? 'storage_full' : 'clone_failed')
   return new SourceFailure('Git could not fetch the source.', 'The log of the step has git’s own words.')

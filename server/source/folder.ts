@@ -2,8 +2,7 @@ import { constants } from 'node:fs'
 import { copyFile, lstat, mkdir, readFile, readdir, readlink, realpath, stat, symlink } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative } from 'node:path'
 import ignore, { type Ignore } from 'ignore'
-import type { HostEnvironment } from './environment.ts'
-import { describeFolder, listFiles, staysInside } from './git.ts'
+import { describeFolder, listFiles, staysInside, type GitHost } from './git.ts'
 import { SourceFailure, type FetchOptions, type Source } from './source.ts'
 
 const copiedAtOnce = 16
@@ -16,7 +15,7 @@ const sharedEnvironment = /^\.env\.(example|sample|template|dist|defaults)$/
  * Copies the working tree of a folder into `into/source`: what git would show of it, else all that no .gitignore names.
  * Files with variables of this machine (.env) are left out unless git keeps them: their place is in the project's variables.
  */
-export async function fetchFolder(path: string, options: FetchOptions, host: HostEnvironment): Promise<Source> {
+export async function fetchFolder(path: string, options: FetchOptions, host: GitHost): Promise<Source> {
   const { into, log, signal } = options
   const note = (line: string) => log.note('clone', line)
   const from = await realFolder(path)

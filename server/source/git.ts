@@ -16,13 +16,17 @@ interface Fetch {
   branch: string
 }
 
-const idle_ms = 60_000
+/** What the room is told once: the host's environment, and after how long without a byte git is given up. */
+export interface GitHost {
+  environment: HostEnvironment
+  idle_ms: number
+}
 
 /**
  * Fetches one commit of one branch into `into/source`, without history, and leaves no `.git` behind.
  * Nothing of the repository runs: no hook, no filter, no submodule; links that lead out of it are left out.
  */
-export async function fetchGit(request: GitRequest, options: FetchOptions, host: HostEnvironment): Promise<Source> {
+export async function fetchGit(request: GitRequest, options: FetchOptions, { environment: host, idle_ms }: GitHost): Promise<Source> {
   const { into, log, signal } = options
   if (!isBranchName(request.branch)) throw new SourceFailure(`“${request.branch}” is not a name that git allows for a branch.`, 'Check the branch in the project’s settings.')
   if (request.commit_sha !== null && !/^[0-9a-f]{40}([0-9a-f]{24})?$/.test(request.commit_sha)) {
@@ -117,7 +121,7 @@ export interface FolderDescription {
   is_dirty: boolean
 }
 
-export async function describeFolder(path: string, host: HostEnvironment, signal: AbortSignal): Promise<FolderDescription> {
+export async function describeFolder(path: string, { environment: host, idle_ms }: GitHost, signal: AbortSignal): Promise<FolderDescription> {
   const nothing: FolderDescription = { is_git: false, branch: null, commit_sha: null, commit_message: null, commit_author: null, is_dirty: false }
   const environment = gitEnvironment(host, path)
   const git = (...args: string[]) => runGit([...safeSettings, ...args], { cwd: path, environment, signal, idle_ms })
@@ -144,7 +148,7 @@ export async function describeFolder(path: string, host: HostEnvironment, signal
 }
 
 /** The files that git would show of a folder: known ones and new ones, without what is ignored; null when git does not know it. */
-export async function listFiles(path: string, host: HostEnvironment, signal: AbortSignal): Promise<string[] | null> {
+export async function listFiles(path: string, { environment: host, idle_ms }: GitHost, signal: AbortSignal): Promise<string[] | null> {
   const run = await runGit([...safeSettings, 'ls-files', '-z', '--cached', '--others', '--exclude-standard', '--deduplicate'], {
     cwd: path,
     environment: gitEnvironment(host, path),
