@@ -104,7 +104,6 @@ function Facts({ project }: { project: Project }) {
           </Fact>
         )}
         <Fact name="Memory">up to {project.memory_limit_mb} MB</Fact>
-        <Fact name="When idle">{project.always_warm ? 'Stays warm' : 'Goes to sleep, wakes with the next request'}</Fact>
         <Fact name="Last request">{project.last_request_at ? <Ago at={project.last_request_at} /> : 'None yet'}</Fact>
         <Fact name="Created">
           <time dateTime={project.created_at}>{exactTime(project.created_at)}</time>
