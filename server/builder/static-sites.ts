@@ -62,7 +62,10 @@ const vitepress: Detector = async (app) => {
   const config = await configText(app, within(root, '.vitepress/config'))
   const out = plainPath(option(build, ['--outDir'])) ?? plainPath(setting(config, 'outDir'))
   // Docs starters name their script docs:build.
-  const script = app.manifest.scripts.build === undefined ? Object.keys(app.manifest.scripts).find((name) => /\bvitepress build\b/.test(app.manifest.scripts[name] ?? '')) : undefined
+  const script =
+    app.manifest.scripts.build === undefined
+      ? Object.keys(app.manifest.scripts).find((name) => /\bvitepress build\b/.test(app.manifest.scripts[name] ?? ''))
+      : undefined
   return {
     framework: 'vitepress',
     why: [found(app, 'VitePress', 'vitepress')],
@@ -74,7 +77,9 @@ const vitepress: Detector = async (app) => {
 const eleventy: Detector = async (app) => {
   if (!has(app, '@11ty/eleventy')) return null
   const config = `${await configText(app, 'eleventy.config')}\n${await configText(app, '.eleventy')}`
-  const out = plainPath(option(app.build_script, ['--output'])) ?? plainPath(setting(config, 'output') ?? config.match(/setOutputDirectory\(\s*['"]([^'"]+)['"]/)?.[1])
+  const out =
+    plainPath(option(app.build_script, ['--output'])) ??
+    plainPath(setting(config, 'output') ?? config.match(/setOutputDirectory\(\s*['"]([^'"]+)['"]/)?.[1])
   return {
     framework: 'eleventy',
     why: [found(app, 'Eleventy', '@11ty/eleventy')],
@@ -85,13 +90,24 @@ const eleventy: Detector = async (app) => {
 
 const gatsby: Detector = async (app) => {
   if (!has(app, 'gatsby')) return null
-  return { framework: 'gatsby', why: [found(app, 'Gatsby', 'gatsby')], default_build: 'gatsby build', cache_directories: ['.cache'], work: { kind: 'static', output_directory: 'public', spa_fallback: false } }
+  return {
+    framework: 'gatsby',
+    why: [found(app, 'Gatsby', 'gatsby')],
+    default_build: 'gatsby build',
+    cache_directories: ['.cache'],
+    work: { kind: 'static', output_directory: 'public', spa_fallback: false },
+  }
 }
 
 const vueCli: Detector = async (app) => {
   if (!has(app, '@vue/cli-service')) return null
   const out = plainPath(setting(await configText(app, 'vue.config'), 'outputDir')) ?? 'dist'
-  return { framework: 'vue-cli', why: [found(app, 'Vue CLI', '@vue/cli-service')], default_build: 'vue-cli-service build', work: { kind: 'static', output_directory: out, spa_fallback: true } }
+  return {
+    framework: 'vue-cli',
+    why: [found(app, 'Vue CLI', '@vue/cli-service')],
+    default_build: 'vue-cli-service build',
+    work: { kind: 'static', output_directory: out, spa_fallback: true },
+  }
 }
 
 const flavours: [dependency: string, label: string][] = [
@@ -114,7 +130,12 @@ export const vite: Detector = async (app) => {
   const isMultiPage = /appType\s*:\s*['"]mpa['"]/.test(config) || pages.size > 1
   const why = [`${found(app, 'Vite', 'vite')}${flavour ? `, with ${flavour}` : ''}`]
   why.push(isMultiPage ? 'Several pages: an unknown path is a 404' : 'One page: unknown paths get index.html, so that its router can answer')
-  return { framework: 'vite', why, default_build: 'vite build', work: { kind: 'static', output_directory: within(root, out), spa_fallback: !isMultiPage } }
+  return {
+    framework: 'vite',
+    why,
+    default_build: 'vite build',
+    work: { kind: 'static', output_directory: within(root, out), spa_fallback: !isMultiPage },
+  }
 }
 
 /** `outDir` counts from `root`, and often steps out of it: `root: 'src', outDir: '../dist'`. */

@@ -27,7 +27,8 @@ export function parseAddress(text: string): RepositoryAddress {
     throw new SourceFailure('The repository has no address that git understands.', 'Give one that starts with https://, ssh://, git:// or file://.')
   }
   if (scheme === 'file') {
-    if (url.hostname) throw new SourceFailure('A file:// address may not name another machine.', 'Write it with three slashes, such as file:///home/me/app.')
+    if (url.hostname)
+      throw new SourceFailure('A file:// address may not name another machine.', 'Write it with three slashes, such as file:///home/me/app.')
     return { scheme, url: url.href, host: '', port: null, credentials: null, pinned_ip: null }
   }
   // ssh: and git: are opaque to the URL parser: the host may still hold percent signs and other tricks.
@@ -51,7 +52,10 @@ export function parseAddress(text: string): RepositoryAddress {
 export async function restrictToPublic(address: RepositoryAddress, signal: AbortSignal): Promise<RepositoryAddress> {
   if (address.scheme === 'file' || address.scheme === 'ssh') {
     const what = address.scheme === 'file' ? 'Folders of this machine' : 'ssh addresses, which use this machine’s keys,'
-    throw new SourceFailure(`${what} are for the owner of this instance alone.`, 'Give an https:// address, with a token if the repository is private.')
+    throw new SourceFailure(
+      `${what} are for the owner of this instance alone.`,
+      'Give an https:// address, with a token if the repository is private.',
+    )
   }
   const found = isIP(address.host) ? [address.host] : await resolve(address.host, signal)
   if (found.some((ip) => !isPublicAddress(ip))) {
@@ -81,8 +85,21 @@ async function resolve(host: string, signal: AbortSignal): Promise<string[]> {
 
 const notPublic = new BlockList()
 for (const range of [
-  '0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24',
-  '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4',
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
   '168.63.129.16/32', // Azure's metadata service
 ]) {
   const [net, bits] = range.split('/')
@@ -104,5 +121,4 @@ export function isPublicAddress(ip: string): boolean {
   return global6.check(ip, 'ipv6') && !notPublic.check(ip, 'ipv6')
 }
 
-const isOwnAddress = (ip: string): boolean =>
-  Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === ip))
+const isOwnAddress = (ip: string): boolean => Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === ip))

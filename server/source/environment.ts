@@ -1,7 +1,18 @@
 import type { RepositoryAddress } from './address.ts'
 
 /** What of the host's environment git may see; everything else stays outside. */
-const passedOn = ['PATH', 'TMPDIR', 'TEMP', 'TMP', 'SYSTEMROOT', 'GIT_SSL_CAINFO', 'GIT_SSL_CAPATH', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'CURL_CA_BUNDLE']
+const passedOn = [
+  'PATH',
+  'TMPDIR',
+  'TEMP',
+  'TMP',
+  'SYSTEMROOT',
+  'GIT_SSL_CAINFO',
+  'GIT_SSL_CAPATH',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  'CURL_CA_BUNDLE',
+]
 const proxies = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'no_proxy', 'all_proxy']
 
 export type HostEnvironment = Record<string, string | undefined>
@@ -64,7 +75,9 @@ export function fetchSettings(address: RepositoryAddress, withCredentials: boole
   const settings = ['credential.helper=', 'http.lowSpeedLimit=1', 'http.lowSpeedTime=60']
   if (withCredentials) {
     const origin = new URL(address.url).origin
-    settings.push(`credential.${origin}.helper=!f() { test "$1" = get && printf 'username=%s\\npassword=%s\\n' "$HOMEPORT_GIT_USERNAME" "$HOMEPORT_GIT_PASSWORD"; }; f`)
+    settings.push(
+      `credential.${origin}.helper=!f() { test "$1" = get && printf 'username=%s\\npassword=%s\\n' "$HOMEPORT_GIT_USERNAME" "$HOMEPORT_GIT_PASSWORD"; }; f`,
+    )
   }
   if (address.pinned_ip !== null) {
     settings.push('http.followRedirects=false')

@@ -19,7 +19,8 @@ const patterns: { pattern: RegExp; message: (host: string) => string; hint: stri
     hint: 'Connect once with ssh by hand and compare the key, then deploy again.',
   },
   {
-    pattern: /Authentication failed|could not read (Username|Password)|Invalid username or password|HTTP Basic: Access denied|terminal prompts disabled|returned error: 40[13]|Permission denied \(|Too many authentication failures/i,
+    pattern:
+      /Authentication failed|could not read (Username|Password)|Invalid username or password|HTTP Basic: Access denied|terminal prompts disabled|returned error: 40[13]|Permission denied \(|Too many authentication failures/i,
     message: (host) => `${host} asks for credentials, or refuses those that it was given.`,
     hint: 'For https put a token into the address (https://TOKEN@host/..); for ssh load a key that may read the repository. The address may also be misspelled: many hosts ask for a password instead of saying so.',
   },
@@ -29,7 +30,8 @@ const patterns: { pattern: RegExp; message: (host: string) => string; hint: stri
     hint: 'Give the folder to the user that runs Homeport, or deploy a copy of it.',
   },
   {
-    pattern: /Repository not found|repository '.*' not found|does not appear to be a git repository|returned error: 404|not found$|not valid: is this a git repository|No such file or directory|project you were looking for could not be found|repository not exported/im,
+    pattern:
+      /Repository not found|repository '.*' not found|does not appear to be a git repository|returned error: 404|not found$|not valid: is this a git repository|No such file or directory|project you were looking for could not be found|repository not exported/im,
     message: () => 'There is no git repository at this address, or it may not be seen from here.',
     hint: 'Check the address. A private repository also looks like this when no credentials, or the wrong ones, are given.',
   },
@@ -68,7 +70,12 @@ const patterns: { pattern: RegExp; message: (host: string) => string; hint: stri
 /** A failed fetch in plain words. Never shows what the server sent: it may be somebody's private page. */
 export function classify(run: GitRun, host: string): SourceFailure {
   const name = host || 'this machine'
-  if (run.timed_out) return new SourceFailure(`Nothing came from ${name} for a minute.`, 'Try again; if it stays so, check the network between this machine and the host.', 'timeout')
+  if (run.timed_out)
+    return new SourceFailure(
+      `Nothing came from ${name} for a minute.`,
+      'Try again; if it stays so, check the network between this machine and the host.',
+      'timeout',
+    )
   const found = patterns.find(({ pattern }) => pattern.test(run.stderr))
   if (found) return new SourceFailure(found.message(name), found.hint, found.message(name) === 'The disk is full.' ? 'storage_full' : 'clone_failed')
   return new SourceFailure('Git could not fetch the source.', 'The log of the step has git’s own words.')

@@ -25,7 +25,9 @@ export async function fetchFolder(path: string, options: FetchOptions, host: Git
   const listed = description.is_git ? await listFiles(from, host, signal) : null
   note(`Copying the folder ${path}${listed ? ', without what git ignores' : ', without node_modules and what .gitignore names'}.`)
   const copied = await copyAll(listed ?? walk(from, note), { from, target, note, signal })
-  note(`${copied} files copied${description.commit_sha ? `; commit ${description.commit_sha.slice(0, 12)}${description.is_dirty ? ' with changes that no commit holds' : ''}` : ''}.`)
+  note(
+    `${copied} files copied${description.commit_sha ? `; commit ${description.commit_sha.slice(0, 12)}${description.is_dirty ? ' with changes that no commit holds' : ''}` : ''}.`,
+  )
   const { branch, commit_sha, commit_message, commit_author, is_dirty } = description
   return { folder: target, branch, commit_sha, commit_message, commit_author, is_dirty }
 }
@@ -116,7 +118,8 @@ async function* walkFolder(root: string, base: string, above: Rules[], note: (li
     const name = base + entry.name
     if (isIgnored(entry.isDirectory() ? `${name}/` : name, rules)) continue
     if (entry.isDirectory()) yield* walkFolder(root, `${name}/`, rules, note)
-    else if (localEnvironment.test(entry.name) && !sharedEnvironment.test(entry.name)) note(`Left out ${name}: put its variables into the project’s settings.`)
+    else if (localEnvironment.test(entry.name) && !sharedEnvironment.test(entry.name))
+      note(`Left out ${name}: put its variables into the project’s settings.`)
     else yield name
   }
 }

@@ -28,7 +28,8 @@ export interface GitHost {
  */
 export async function fetchGit(request: GitRequest, options: FetchOptions, { environment: host, idle_ms }: GitHost): Promise<Source> {
   const { into, log, signal } = options
-  if (!isBranchName(request.branch)) throw new SourceFailure(`“${request.branch}” is not a name that git allows for a branch.`, 'Check the branch in the project’s settings.')
+  if (!isBranchName(request.branch))
+    throw new SourceFailure(`“${request.branch}” is not a name that git allows for a branch.`, 'Check the branch in the project’s settings.')
   if (request.commit_sha !== null && !/^[0-9a-f]{40}([0-9a-f]{24})?$/.test(request.commit_sha)) {
     throw new SourceFailure('The commit of this deployment is not a full commit id.', 'Deploy the branch instead.')
   }
@@ -47,7 +48,10 @@ export async function fetchGit(request: GitRequest, options: FetchOptions, { env
   const git = (args: string[], isLogged = false) =>
     runGit([...settings, ...args], { cwd: folder, environment, signal, idle_ms, ...(isLogged ? { onStderr: progress } : {}) }).catch(missingGit)
 
-  log.note('clone', `Fetching ${maskText(address.url, secrets)}, ${request.commit_sha === null ? `branch ${request.branch}` : `commit ${request.commit_sha.slice(0, 12)}`}.`)
+  log.note(
+    'clone',
+    `Fetching ${maskText(address.url, secrets)}, ${request.commit_sha === null ? `branch ${request.branch}` : `commit ${request.commit_sha.slice(0, 12)}`}.`,
+  )
   await mustWork(await git(['init', '--quiet', '--template=', '--initial-branch=homeport']))
   const fetch: Fetch = { git, url: connectUrl(address), host: address.host, branch: request.branch }
   const commit = request.commit_sha === null ? await fetchBranch(fetch, address) : await fetchCommit(fetch, request.commit_sha)
@@ -72,7 +76,10 @@ async function fetchBranch(fetch: Fetch, address: RepositoryAddress): Promise<st
   if (names.length === 0) throw new SourceFailure('The repository is empty: it has no branch yet.', 'Push a first commit, then deploy again.')
   const shown = names.slice(0, 10).join(', ')
   const more = names.length > 10 ? ` and ${names.length - 10} more` : ''
-  throw new SourceFailure(`The repository has no branch “${fetch.branch}”.`, `It has: ${shown}${more}. Set the project’s branch to one of them, or push this one.`)
+  throw new SourceFailure(
+    `The repository has no branch “${fetch.branch}”.`,
+    `It has: ${shown}${more}. Set the project’s branch to one of them, or push this one.`,
+  )
 }
 
 /** An exact commit: by itself where the server allows it, else out of the branch, ever deeper. */
@@ -81,7 +88,8 @@ async function fetchCommit(fetch: Fetch, sha: string): Promise<string> {
   const run = await fetchRef(fetch, sha)
   if (run.code === 0 && (await has())) return sha
   const isGone = /not our ref/i.test(run.stderr)
-  if (!isGone && !/unadvertised object|couldn't find remote ref|no such remote ref|did not (send|receive)/i.test(run.stderr)) throw classify(run, fetch.host)
+  if (!isGone && !/unadvertised object|couldn't find remote ref|no such remote ref|did not (send|receive)/i.test(run.stderr))
+    throw classify(run, fetch.host)
   for (const depth of isGone ? [] : [50, 1000, null]) {
     const branch = await fetchRef(fetch, `refs/heads/${fetch.branch}`, depth)
     if (branch.code === 0 && (await has())) return sha
@@ -96,7 +104,17 @@ async function fetchCommit(fetch: Fetch, sha: string): Promise<string> {
 
 /** `depth` null: the whole history. A server without shallow fetches (plain files over http) gives the whole history as well. */
 async function fetchRef(fetch: Fetch, ref: string, depth: number | null = 1): Promise<GitRun> {
-  const args = (shallow: string[]) => ['fetch', '--progress', '--no-tags', '--no-recurse-submodules', '--no-write-commit-graph', ...shallow, '--', fetch.url, ref]
+  const args = (shallow: string[]) => [
+    'fetch',
+    '--progress',
+    '--no-tags',
+    '--no-recurse-submodules',
+    '--no-write-commit-graph',
+    ...shallow,
+    '--',
+    fetch.url,
+    ref,
+  ]
   if (depth === null) return fetch.git(args(['--depth=2147483647']), true)
   const run = await fetch.git(args([`--depth=${depth}`]), true)
   if (run.code !== 0 && /does not support shallow|dumb http transport/i.test(run.stderr)) return fetch.git(args([]), true)
@@ -106,7 +124,10 @@ async function fetchRef(fetch: Fetch, ref: string, depth: number | null = 1): Pr
 /** A file:// address that leads nowhere is told apart from one that is no repository. */
 async function explainLocal(run: GitRun, address: RepositoryAddress): Promise<SourceFailure> {
   if (address.scheme !== 'file') return classify(run, address.host)
-  const there = await lstat(fileURLToPath(address.url)).then(() => true, () => false)
+  const there = await lstat(fileURLToPath(address.url)).then(
+    () => true,
+    () => false,
+  )
   if (!there) return new SourceFailure('The folder of the repository is not on this machine.', 'Check the file:// address.')
   return classify(run, address.host)
 }
@@ -186,7 +207,8 @@ async function removeLinksThatLeave(folder: string, listing: string, note: (line
 async function noteWhatIsMissing(folder: string, note: (line: string) => void): Promise<void> {
   const text = (name: string) => readFile(join(folder, name), 'utf8').catch(() => '')
   if (await text('.gitmodules')) note('The repository has submodules: they are not fetched, their folders stay empty.')
-  if ((await text('.gitattributes')).includes('filter=lfs')) note('The repository keeps large files in Git LFS: they are not fetched, pointers stand in their place.')
+  if ((await text('.gitattributes')).includes('filter=lfs'))
+    note('The repository keeps large files in Git LFS: they are not fetched, pointers stand in their place.')
 }
 
 async function mustWork(run: GitRun): Promise<GitRun> {
@@ -203,11 +225,13 @@ function usable(credentials: { username: string; password: string } | null): typ
 }
 
 function missingGit(error: unknown): never {
-  if (isMissingProgram(error)) throw new SourceFailure('git is not installed on this machine.', 'Install git, then deploy again.', 'clone_failed', error)
+  if (isMissingProgram(error))
+    throw new SourceFailure('git is not installed on this machine.', 'Install git, then deploy again.', 'clone_failed', error)
   throw error
 }
 
-const isMissingProgram = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT' && 'syscall' in error && String(error.syscall).startsWith('spawn')
+const isMissingProgram = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ENOENT' && 'syscall' in error && String(error.syscall).startsWith('spawn')
 
 /** Lines out of git's progress: of a count that overwrites itself only each quarter and the end are kept. */
 function createProgress(onLine: (line: string) => void): (text: string) => void {

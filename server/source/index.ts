@@ -37,7 +37,11 @@ export function createSource(options: { environment: HostEnvironment; idle_ms?: 
     },
     async gitVersion() {
       try {
-        const run = await runGit(['--version'], { environment: gitEnvironment(host.environment, '/'), signal: AbortSignal.timeout(2_000), idle_ms: 2_000 })
+        const run = await runGit(['--version'], {
+          environment: gitEnvironment(host.environment, '/'),
+          signal: AbortSignal.timeout(2_000),
+          idle_ms: 2_000,
+        })
         return run.code === 0 ? run.stdout.trim() : undefined
       } catch {
         return undefined

@@ -33,7 +33,12 @@ export function runGit(args: string[], options: GitRunOptions): Promise<GitRun> 
   const { signal, idle_ms } = options
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason)
-    const child = spawn('git', args, { cwd: options.cwd, env: options.environment, detached: process.platform !== 'win32', stdio: ['pipe', 'pipe', 'pipe'] })
+    const child = spawn('git', args, {
+      cwd: options.cwd,
+      env: options.environment,
+      detached: process.platform !== 'win32',
+      stdio: ['pipe', 'pipe', 'pipe'],
+    })
     const stdout: Buffer[] = []
     let stdoutBytes = 0
     let stderr = ''
@@ -79,7 +84,13 @@ export function runGit(args: string[], options: GitRunOptions): Promise<GitRun> 
     child.on('close', (code) => {
       done()
       if (signal.aborted) reject(signal.reason)
-      else resolve({ code: timedOut || stdoutBytes > stdoutKept ? null : code, stdout: Buffer.concat(stdout).toString('utf8'), stderr, timed_out: timedOut })
+      else
+        resolve({
+          code: timedOut || stdoutBytes > stdoutKept ? null : code,
+          stdout: Buffer.concat(stdout).toString('utf8'),
+          stderr,
+          timed_out: timedOut,
+        })
     })
   })
 }

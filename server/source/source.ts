@@ -47,4 +47,3 @@ export class SourceFailure extends Error {
     this.hint = hint
   }
 }
-

@@ -9,11 +9,40 @@ import { requires } from '../support/requirements.ts'
 import { createTestSource, gitRequest } from '../support/source.ts'
 
 describe('public addresses', () => {
-  test.for(['8.8.8.8', '1.1.1.1', '140.82.121.3', '2606:4700::1111', '2a00:1450:4001:81b::200e'])('%s is public', (ip) => expect(isPublicAddress(ip)).toBe(true))
+  test.for(['8.8.8.8', '1.1.1.1', '140.82.121.3', '2606:4700::1111', '2a00:1450:4001:81b::200e'])('%s is public', (ip) =>
+    expect(isPublicAddress(ip)).toBe(true),
+  )
   test.for([
-    '127.0.0.1', '127.1.2.3', '0.0.0.0', '10.1.2.3', '172.17.0.1', '172.31.255.255', '192.168.1.1', '169.254.169.254', '100.64.0.1', '168.63.129.16',
-    '198.18.0.1', '224.0.0.1', '255.255.255.255', '::', '::1', '::ffff:127.0.0.1', '::ffff:8.8.8.8', '::ffff:7f00:1', '64:ff9b::7f00:1', '2002:7f00:1::', '2001:0:1::1',
-    'fc00::1', 'fd12::1', 'fe80::1', 'fe80::1%eth0', 'ff02::1', 'fec0::1', '2001:db8::1', 'localhost', '',
+    '127.0.0.1',
+    '127.1.2.3',
+    '0.0.0.0',
+    '10.1.2.3',
+    '172.17.0.1',
+    '172.31.255.255',
+    '192.168.1.1',
+    '169.254.169.254',
+    '100.64.0.1',
+    '168.63.129.16',
+    '198.18.0.1',
+    '224.0.0.1',
+    '255.255.255.255',
+    '::',
+    '::1',
+    '::ffff:127.0.0.1',
+    '::ffff:8.8.8.8',
+    '::ffff:7f00:1',
+    '64:ff9b::7f00:1',
+    '2002:7f00:1::',
+    '2001:0:1::1',
+    'fc00::1',
+    'fd12::1',
+    'fe80::1',
+    'fe80::1%eth0',
+    'ff02::1',
+    'fec0::1',
+    '2001:db8::1',
+    'localhost',
+    '',
   ])('%s is not', (ip) => expect(isPublicAddress(ip)).toBe(false))
 })
 
@@ -49,12 +78,32 @@ describe.skipIf(!requires('git').ok)('who is not the owner reaches no private ad
   })
 
   test.for([
-    'http://127.0.0.1:PORT/x', 'http://localhost:PORT/x', 'http://2130706433:PORT/x', 'http://0x7f000001:PORT/x', 'http://0x7f.1:PORT/x', 'http://0177.0.0.1:PORT/x', 'http://127.1:PORT/x',
-    'http://0:PORT/x', 'http://[::1]:PORT/x', 'http://[::ffff:127.0.0.1]:PORT/x', 'http://[::]:PORT/x', 'http://ⓛocalhost:PORT/x', 'http://１２７.0.0.1:PORT/x', 'http://127.0.0.1.:PORT/x',
-    'http://LOCALHOST.:PORT/x', 'git://127.0.0.1:PORT/x', 'git://0x7f.1:PORT/x', 'git://2130706433:PORT/x', 'git://localhost:PORT/x', 'ssh://127.0.0.1:PORT/x', 'file:///etc',
+    'http://127.0.0.1:PORT/x',
+    'http://localhost:PORT/x',
+    'http://2130706433:PORT/x',
+    'http://0x7f000001:PORT/x',
+    'http://0x7f.1:PORT/x',
+    'http://0177.0.0.1:PORT/x',
+    'http://127.1:PORT/x',
+    'http://0:PORT/x',
+    'http://[::1]:PORT/x',
+    'http://[::ffff:127.0.0.1]:PORT/x',
+    'http://[::]:PORT/x',
+    'http://ⓛocalhost:PORT/x',
+    'http://１２７.0.0.1:PORT/x',
+    'http://127.0.0.1.:PORT/x',
+    'http://LOCALHOST.:PORT/x',
+    'git://127.0.0.1:PORT/x',
+    'git://0x7f.1:PORT/x',
+    'git://2130706433:PORT/x',
+    'git://localhost:PORT/x',
+    'ssh://127.0.0.1:PORT/x',
+    'file:///etc',
   ])('%s', async (pattern) => {
     const source = createTestSource()
-    const failure: unknown = await source.fetch(gitRequest(pattern.replace('PORT', String(canary.port)), { allow_local: false })).catch((error: unknown) => error)
+    const failure: unknown = await source
+      .fetch(gitRequest(pattern.replace('PORT', String(canary.port)), { allow_local: false }))
+      .catch((error: unknown) => error)
     expect(failure).toMatchObject({ name: 'SourceFailure', code: 'clone_failed' })
     expect(JSON.stringify([String(failure), source.log.lines])).not.toContain('HPSENT')
     expect(canary.asked).toEqual([])
@@ -63,12 +112,16 @@ describe.skipIf(!requires('git').ok)('who is not the owner reaches no private ad
 
   test('the address that was looked up is the one that is asked, and no redirect is followed', async () => {
     const host = await startGitHost({ root: dirname(repository.folder) })
-    const redirector = await listen([], (request, response) => response.writeHead(302, { location: `http://127.0.0.1:${canary.port}${request.url}` }).end())
+    const redirector = await listen([], (request, response) =>
+      response.writeHead(302, { location: `http://127.0.0.1:${canary.port}${request.url}` }).end(),
+    )
     const ask = (port: number, path: string) => {
       const address = { ...parseAddress(`http://pinned.invalid:${port}/${path}`), pinned_ip: '127.0.0.1' }
       const args = [...fetchSettings(address, false), 'ls-remote', '--', address.url]
       return new Promise<string>((resolve) => {
-        execFile('git', args, { env: fetchEnvironment(process.env, repository.folder, address, null) }, (error, stdout, stderr) => resolve(error ? stderr : stdout))
+        execFile('git', args, { env: fetchEnvironment(process.env, repository.folder, address, null) }, (error, stdout, stderr) =>
+          resolve(error ? stderr : stdout),
+        )
       })
     }
     expect(await ask(host.port, `${basename(repository.folder)}/.git`)).toContain('refs/heads/main')

@@ -11,7 +11,11 @@ import { requires } from '../support/requirements.ts'
 import { createTestSource, gitRequest, type TestSource } from '../support/source.ts'
 
 const git = (folder: string, ...args: string[]) =>
-  execFileSync('git', ['-c', 'user.name=Test Author', '-c', 'user.email=test@example.com', '-c', 'protocol.file.allow=always', ...args], { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+  execFileSync('git', ['-c', 'user.name=Test Author', '-c', 'user.email=test@example.com', '-c', 'protocol.file.allow=always', ...args], {
+    cwd: folder,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  }).trim()
 
 let repository: Repository
 let source: TestSource
@@ -80,7 +84,10 @@ describe.skipIf(!requires('git').ok)('a repository', () => {
   test('a missing branch is answered with those that are there', async () => {
     for (let i = 10; i < 22; i++) git(repository.folder, 'branch', `topic-${i}`)
     const failure = source.fetch(gitRequest(repository.url, { branch: 'nope' }))
-    await expect(failure).rejects.toMatchObject({ message: 'The repository has no branch “nope”.', hint: expect.stringMatching(/It has: main, topic-10, .* and 3 more\./) as string })
+    await expect(failure).rejects.toMatchObject({
+      message: 'The repository has no branch “nope”.',
+      hint: expect.stringMatching(/It has: main, topic-10, .* and 3 more\./) as string,
+    })
   })
 
   test('an empty repository is named as empty', async () => {
@@ -91,8 +98,12 @@ describe.skipIf(!requires('git').ok)('a repository', () => {
   })
 
   test('a folder that is not there, and one that is no repository, are told apart', async () => {
-    await expect(source.fetch(gitRequest('file:///no/such/folder'))).rejects.toMatchObject({ message: 'The folder of the repository is not on this machine.' })
-    await expect(source.fetch(gitRequest(`file://${source.into}`))).rejects.toMatchObject({ message: expect.stringContaining('no git repository') as string })
+    await expect(source.fetch(gitRequest('file:///no/such/folder'))).rejects.toMatchObject({
+      message: 'The folder of the repository is not on this machine.',
+    })
+    await expect(source.fetch(gitRequest(`file://${source.into}`))).rejects.toMatchObject({
+      message: expect.stringContaining('no git repository') as string,
+    })
   })
 })
 
@@ -145,7 +156,11 @@ describe.skipIf(!requires('git').ok)('over http', () => {
     const url = await serve({ credentials: { username: 'me', password: 'right' } })
     for (const credentials of [null, { username: 'me', password: 'wrong-HPSENT' }]) {
       const failure: unknown = await source.fetch(gitRequest(url, { credentials })).catch((error: unknown) => error)
-      expect(failure).toMatchObject({ code: 'clone_failed', message: expect.stringContaining('credentials') as string, hint: expect.stringContaining('token') as string })
+      expect(failure).toMatchObject({
+        code: 'clone_failed',
+        message: expect.stringContaining('credentials') as string,
+        hint: expect.stringContaining('token') as string,
+      })
       expect(JSON.stringify([failure, String(failure), source.log.lines])).not.toMatch(/nobody should see|wrong-HPSENT/)
     }
   })
@@ -196,7 +211,11 @@ describe.skipIf(!requires('git').ok)('nothing of a repository runs or leaves', (
     symlinkSync('absolute', join(repository.folder, 'chained'))
     repository.commit({})
     const found = await source.fetch(gitRequest(repository.url))
-    expect(readdirSync(found.folder).filter((name) => name !== 'chained').sort()).toEqual(['fine', 'index.html'])
+    expect(
+      readdirSync(found.folder)
+        .filter((name) => name !== 'chained')
+        .sort(),
+    ).toEqual(['fine', 'index.html'])
     expect(existsSync(join(found.folder, 'chained'))).toBe(false)
     expect(source.log.lines).toContain('Left out the link absolute: it leads out of the repository.')
   })
@@ -238,7 +257,16 @@ describe.skipIf(!requires('git').ok)('nothing of a repository runs or leaves', (
     expect(existsSync('/tmp/homeport-pwn')).toBe(false)
   })
 
-  test.for(['--upload-pack=touch', '-b', 'main; touch /tmp/homeport-pwn', '$(touch /tmp/homeport-pwn)', 'a..b', 'main:refs/heads/x', 'x^{tree}', '+main'])('the branch “%s” is refused or not there', async (branch) => {
+  test.for([
+    '--upload-pack=touch',
+    '-b',
+    'main; touch /tmp/homeport-pwn',
+    '$(touch /tmp/homeport-pwn)',
+    'a..b',
+    'main:refs/heads/x',
+    'x^{tree}',
+    '+main',
+  ])('the branch “%s” is refused or not there', async (branch) => {
     await expect(source.fetch(gitRequest(repository.url, { branch }))).rejects.toMatchObject({ name: 'SourceFailure' })
     expect(existsSync('/tmp/homeport-pwn')).toBe(false)
   })
@@ -253,7 +281,9 @@ describe.skipIf(!requires('git').ok)('nothing of a repository runs or leaves', (
     const home = mkdtempSync(join(tmpdir(), 'homeport-home-'))
     const marker = join(home, 'marker')
     writeFileSync(join(home, '.gitconfig'), `[core]\n\tfsmonitor = touch ${marker}\n[url "file:///nowhere/"]\n\tinsteadOf = file:///\n`)
-    const configured = createTestSource({ environment: { HOME: home, GIT_DIR: '/nowhere', GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'core.bare', GIT_CONFIG_VALUE_0: 'true' } })
+    const configured = createTestSource({
+      environment: { HOME: home, GIT_DIR: '/nowhere', GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'core.bare', GIT_CONFIG_VALUE_0: 'true' },
+    })
     expect(readdirSync((await configured.fetch(gitRequest(repository.url))).folder)).toEqual(['index.html'])
     expect(existsSync(marker)).toBe(false)
     configured.remove()
