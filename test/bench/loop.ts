@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { makeRepository } from '../support/repository.ts'
+import { until } from '../support/until.ts'
 import { startInstance } from './instance.ts'
 import type { Row } from './row.ts'
 
@@ -16,8 +17,9 @@ export async function benchLoop(options: { seconds?: number } = {}): Promise<Row
   const seconds = options.seconds ?? 20
   const instance = await startInstance({ runtime: 'process' })
   const { client } = instance
+  // 20 000 lines in about five seconds.
   const printer =
-    "let n = 0; const more = () => { while (n < 20000) if (!process.stdout.write('line ' + ++n + ' of a build that prints\\n')) return process.stdout.once('drain', more) }; more()"
+    "let n = 0; const timer = setInterval(() => { for (let i = 0; i < 40; i++) console.log('line ' + ++n + ' of a build that prints'); if (n >= 20000) clearInterval(timer) }, 10)"
   const repository = makeRepository({
     'package.json': JSON.stringify({
       name: 'steady',
@@ -34,11 +36,16 @@ export async function benchLoop(options: { seconds?: number } = {}): Promise<Row
     const endsAt = performance.now() + seconds * 1000
     let asked = 0
     let builds = 0
+    const ended = async (id: string) => {
+      const { body } = await client.api<{ deployments: { id: string; status: string }[] }>('GET', '/v1/projects/steady/deployments?limit=1')
+      const status = body.deployments.find((one) => one.id === id)?.status
+      if (status === 'failed' || status === 'canceled') throw new Error(`${id} ended as ${status}`)
+      return status === 'ready' ? true : undefined
+    }
     const build = async () => {
       while (performance.now() < endsAt) {
         const { id } = await client.deploy('steady')
-        const { status, error } = await client.ended('steady', id)
-        if (status !== 'ready') throw new Error(`the build failed: ${JSON.stringify(error)}`)
+        await until(() => ended(id), { what: `the end of ${id}`, timeout_ms: 120_000, every_ms: 250 })
         builds++
       }
     }
