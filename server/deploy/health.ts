@@ -44,7 +44,7 @@ export async function untilHealthy(check: HealthCheck): Promise<void> {
     if (status === undefined && spent > 1_000) {
       const ports = await instance.listeningPorts()
       const right = ports.find((found) => found.port === instance.port)
-      const found = right ? (right.loopback_only ? right : undefined) : ports[0]
+      const found = right ? (right.loopback_only ? right : undefined) : (ports.find((other) => !other.loopback_only) ?? ports[0])
       if (found && !elsewhere) check.note(elsewhereSentence(found, instance.port))
       elsewhere = found
     }

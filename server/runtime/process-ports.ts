@@ -45,6 +45,8 @@ export function parseListening(text: string, sockets?: Set<string>): { port: num
     // State 0A is LISTEN; field 9 is the inode of the socket.
     if (fields[3] !== '0A' || (sockets && !sockets.has(fields[9] ?? ''))) continue
     const [address = '', port = ''] = (fields[1] ?? '').split(':')
+    // Docker's own resolver listens at 127.0.0.11 in every container of a network.
+    if (address === '0B00007F') continue
     const loopback = /^[0-9A-F]{6}7F$/.test(address) || address === '00000000000000000000000001000000'
     const number = Number.parseInt(port, 16)
     ports.set(number, (ports.get(number) ?? true) && loopback)

@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { readFileSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Docker from 'dockerode'
@@ -122,11 +123,8 @@ export function secretStories(runtime: 'process' | 'docker'): void {
         for (const { Id } of images) {
           expectClean('the history', JSON.stringify(await docker.getImage(Id).history()))
           expectClean('the image’s description', JSON.stringify(await docker.getImage(Id).inspect()))
-          const layers = execFileSync(
-            'sh',
-            ['-c', 'docker save "$0" | tar -xO --wildcards "*layer.tar" 2>/dev/null | grep -acF -e "$1" -e "$2" || true', Id, variable, password],
-            { encoding: 'utf8' },
-          )
+          const count = 'docker save "$0" | tar -xO --wildcards "*layer.tar" 2>/dev/null | grep -acF -e "$1" -e "$2" -e "$3" || true'
+          const { stdout: layers } = await promisify(execFile)('sh', ['-c', count, Id, variable, password, token])
           expect(layers.trim()).toBe('0')
         }
       })

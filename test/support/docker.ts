@@ -57,7 +57,19 @@ export function viewEngine(instanceId: string, socketPath = dockerSocket): Engin
       for (const { Id } of await docker.listImages({ filters })) await docker.getImage(Id).remove({ force: true }).catch(goneAlready)
       for (const { Name } of (await docker.listVolumes({ filters: JSON.stringify(filters) })).Volumes ?? [])
         await docker.getVolume(Name).remove().catch(goneAlready)
-      for (const { Id } of await docker.listNetworks({ filters })) await docker.getNetwork(Id).remove().catch(goneAlready)
+      // Endpoints of containers that are gone linger for a moment.
+      await until(
+        async () => {
+          const networks = await docker.listNetworks({ filters })
+          for (const { Id } of networks)
+            await docker
+              .getNetwork(Id)
+              .remove()
+              .catch(() => {})
+          return networks.length === 0 ? true : undefined
+        },
+        { what: 'networks to go' },
+      )
     },
   }
 }
