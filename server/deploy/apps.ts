@@ -200,11 +200,16 @@ export function createApps(deps: YardDeps): Apps {
     return app
   }
 
+  /** Those that drain or are being stopped. They have no slot any more, and must not outlive the platform all the same. */
+  const leaving = new Set<Candidate>()
+
   const stopApp = async (app: App, grace_ms?: number): Promise<void> => {
     app.stopping.abort()
     const { candidate } = app
     app.candidate = null
-    await halt(candidate, grace_ms)
+    if (!candidate) return
+    leaving.add(candidate)
+    await halt(candidate, grace_ms).finally(() => leaving.delete(candidate))
   }
 
   return {
@@ -218,6 +223,7 @@ export function createApps(deps: YardDeps): Apps {
         async commit() {
           install(candidate)
           old?.stopping.abort()
+          if (old?.candidate) leaving.add(old.candidate)
           if (candidate.instance) tell(candidate.spec, 'running')
           await drained
           if (old) await stopApp(old)
@@ -250,7 +256,8 @@ export function createApps(deps: YardDeps): Apps {
     async stopAll(names) {
       const mine = [...apps].filter(([, app]) => names.includes(app.spec.runtime))
       for (const [slot] of mine) apps.delete(slot)
-      await Promise.all(mine.map(([, app]) => stopApp(app, endGrace_ms)))
+      const late = [...leaving].filter((candidate) => names.includes(candidate.spec.runtime))
+      await Promise.all([...mine.map(([, app]) => stopApp(app, endGrace_ms)), ...late.map((candidate) => halt(candidate, 0))])
     },
     has: (deploymentId) => [...apps.values()].some((app) => app.spec.deployment_id === deploymentId),
     serving: (projectId) => [...apps.values()].some((app) => app.spec.project_id === projectId && app.candidate !== null),
