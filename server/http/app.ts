@@ -1,4 +1,4 @@
-import { H3, HTTPResponse, toNodeHandler } from 'h3'
+import { H3, toNodeHandler } from 'h3'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { allOperations } from '../contract/index.ts'
 import type { Handlers, OperationId, Operations } from '../contract/index.ts'
@@ -54,8 +54,8 @@ function bind<Id extends OperationId>(id: Id, handlers: Handlers<Context>, strea
 }
 
 /**
- * h3 stands between Node and the pipeline and carries streams, with their back-pressure. A plain answer goes straight to Node:
- * as web headers and back it would cost a third of the whole request. h3's router, which forgives other spellings of a path,
+ * h3 stands between Node and the pipeline. Answers go straight to Node: as web headers and streams and back they would cost
+ * a third of a whole request, and twice the memory of an open stream. h3's router, which forgives other spellings of a path,
  * and its errors, which echo the URL, have no part in it.
  */
 export function createApp(answer: (req: IncomingMessage, res: ServerResponse) => Promise<Answer>) {
@@ -65,8 +65,12 @@ export function createApp(answer: (req: IncomingMessage, res: ServerResponse) =>
     if (!node?.res) throw new Error('the gate runs on node:http alone')
     const [req, res] = [node.req as IncomingMessage, node.res as ServerResponse]
     const { status, headers, body } = await answer(req, res)
-    if (body instanceof ReadableStream) return new HTTPResponse(body, { status, headers })
-    res.writeHead(status, headers).end(req.method === 'HEAD' ? null : body)
+    res.writeHead(status, headers)
+    if (typeof body === 'function') {
+      const closed = new Promise((resolve) => res.once('close', resolve))
+      body(res)
+      await closed
+    } else res.end(req.method === 'HEAD' ? null : body)
     // Nothing is left to say; h3 sees that the headers are out.
     return undefined
   })

@@ -3,12 +3,13 @@ import { Problem } from '../contract/errors.ts'
 import type { ErrorEnvelope } from '../contract/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { RateState } from './rate-limit.ts'
+import type { StreamBody } from './sse.ts'
 
 /** What goes back: everything that answers a request, a door or the HTTP parser makes one of these. */
 export interface Answer {
   status: number
   headers: Record<string, string>
-  body: string | Uint8Array<ArrayBuffer> | ReadableStream | null
+  body: string | Uint8Array<ArrayBuffer> | StreamBody | null
 }
 
 export const json = (status: number, value: unknown, headers: Record<string, string> = {}): Answer =>

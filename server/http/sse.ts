@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { limits } from '../contract/limits.ts'
 import type { EventStream, StreamEvent } from '../contract/operation.ts'
 import type { Log } from '../lib/log.ts'
@@ -45,7 +46,7 @@ export function createStreams(options: { log: Log; credentialAlive?: ((credentia
       return open.size
     },
     /** The events as a body: pulled at the pace of the reader, which stops the source when it goes. */
-    body(events: EventStream, owner: StreamOwner): ReadableStream {
+    body(events: EventStream, owner: StreamOwner): StreamBody {
       return eventBody(events, { ...owner, open, log: options.log })
     },
     endAll(): void {
@@ -88,82 +89,84 @@ interface StreamOwner {
   onEnd(): void
 }
 
-function eventBody(events: EventStream, owner: StreamOwner & { open: Set<OpenStream>; log: Log }): ReadableStream {
-  const iterator = events[Symbol.asyncIterator]()
-  // A first comment, so that headers go out before there is an event.
-  let pending = ':\n\n'
-  let flushing = false
-  let over = false
-  let wakePump: (() => void) | undefined
-  let sink: ReadableStreamDefaultController<string>
+/**
+ * Writes to the response itself, once its head is out: a web stream between would cost each of a thousand idle readers more
+ * memory than all the rest of theirs.
+ */
+export type StreamBody = (res: ServerResponse) => void
 
-  /** Hands over what has gathered, unless the reader still has the last piece before it. */
-  function flush() {
-    flushing = false
-    if (over || pending === '' || (sink.desiredSize ?? 0) <= 0) return
-    // Emptied first: enqueue may ask for more before it returns, and would get the same piece twice.
-    const piece = pending
-    pending = ''
-    sink.enqueue(piece)
-    wakePump?.()
-  }
+const eventBody =
+  (events: EventStream, owner: StreamOwner & { open: Set<OpenStream>; log: Log }): StreamBody =>
+  (res) => {
+    const iterator = events[Symbol.asyncIterator]()
+    // A first comment, so that headers go out before there is an event.
+    let pending = ':\n\n'
+    let flushing = false
+    let over = false
+    let wakePump: (() => void) | undefined
 
-  async function pump() {
-    for (;;) {
-      const { done, value } = await iterator.next()
-      if (over) return
-      if (done) return stream.end('')
-      pending += frame(value)
-      if (pending.length >= chunkLength) flush()
-      // Nothing more is asked of the source until this reader has taken what is there.
-      if (pending.length >= chunkLength) await new Promise<void>((resolve) => (wakePump = resolve))
-      if (over) return
-      if (!flushing) {
-        // What comes in the same turn of the event loop goes out in one write.
-        flushing = true
-        setImmediate(flush)
+    /** Hands over what has gathered, unless the reader still has the last piece before it. */
+    function flush() {
+      flushing = false
+      if (over || pending === '' || res.writableNeedDrain) return
+      const piece = pending
+      pending = ''
+      res.write(piece)
+      wakePump?.()
+    }
+
+    async function pump() {
+      for (;;) {
+        const { done, value } = await iterator.next()
+        if (over) return
+        if (done) return stream.end('')
+        pending += frame(value)
+        if (pending.length >= chunkLength) flush()
+        // Nothing more is asked of the source until this reader has taken what is there.
+        if (pending.length >= chunkLength) await new Promise<void>((resolve) => (wakePump = resolve))
+        if (over) return
+        if (!flushing) {
+          // What comes in the same turn of the event loop goes out in one write.
+          flushing = true
+          setImmediate(flush)
+        }
       }
     }
-  }
 
-  function leave() {
-    if (over) return
-    over = true
-    clearInterval(heartbeat)
-    owner.open.delete(stream)
-    wakePump?.()
-    owner.onEnd()
-    Promise.resolve(iterator.return?.()).catch((error: unknown) => owner.log.warn('stream_source_failed', { request_id: owner.request_id, error }))
-  }
-
-  const stream: OpenStream = {
-    credential_id: owner.credential_id,
-    end(lastFrame) {
+    function leave() {
       if (over) return
-      const piece = pending + lastFrame
-      pending = ''
-      if (piece !== '') sink.enqueue(piece)
-      leave()
-      sink.close()
-    },
-  }
+      over = true
+      clearInterval(heartbeat)
+      owner.open.delete(stream)
+      wakePump?.()
+      owner.onEnd()
+      Promise.resolve(iterator.return?.()).catch((error: unknown) => owner.log.warn('stream_source_failed', { request_id: owner.request_id, error }))
+    }
 
-  const heartbeat = setInterval(() => {
-    if (pending === '') pending = ':\n\n'
-    flush()
-  }, limits.stream_comment_ms)
-  owner.open.add(stream)
+    const stream: OpenStream = {
+      credential_id: owner.credential_id,
+      end(lastFrame) {
+        if (over) return
+        const piece = pending + lastFrame
+        pending = ''
+        leave()
+        res.end(piece)
+      },
+    }
 
-  return new ReadableStream<string>({
-    start(controller) {
-      sink = controller
+    const heartbeat = setInterval(() => {
+      if (pending === '') pending = ':\n\n'
       flush()
-      pump().catch((error: unknown) => {
-        if (!over) owner.log.error('stream_failed', { request_id: owner.request_id, error })
-        stream.end('')
-      })
-    },
-    pull: flush,
-    cancel: leave,
-  })
-}
+    }, limits.stream_comment_ms)
+    owner.open.add(stream)
+
+    res.on('drain', flush)
+    res.on('close', leave)
+    // A write may meet a socket that went this very moment.
+    res.on('error', leave)
+    flush()
+    pump().catch((error: unknown) => {
+      if (!over) owner.log.error('stream_failed', { request_id: owner.request_id, error })
+      stream.end('')
+    })
+  }
