@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { become, buildChanged, endWithNpm, installMissing, nodePath, root, say } from '../server/cli/prepare.mjs'
+import { become, buildChanged, endWithNpm, installMissing, nodeFlags, nodePath, root, say } from '../server/cli/prepare.mjs'
 
 try {
   endWithNpm()
@@ -16,7 +16,7 @@ try {
   const args = process.argv.slice(2)
   const runHeadless = (why) => {
     say(`Homeport runs without a window: ${why}`)
-    become(nodePath(), [join(root, 'server', 'cli', 'homeport.mjs'), 'serve', ...args])
+    become(nodePath(), [...nodeFlags, join(root, 'server', 'cli', 'homeport.mjs'), 'serve', ...args])
   }
   if (!binary) runHeadless(reason)
   else {

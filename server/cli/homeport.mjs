@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs'
 import module from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { become, buildChanged, endWithNpm, installMissing, isModern, nodePath, root } from './prepare.mjs'
+import { become, buildChanged, endWithNpm, installMissing, isModern, nodeFlags, nodePath, root } from './prepare.mjs'
 
 const bundle = join(root, 'out', 'main', 'homeport.js')
 
@@ -19,7 +19,7 @@ try {
     module.enableCompileCache?.(join(root, 'node_modules', '.cache', 'homeport'))
     await import(pathToFileURL(bundle).href)
   } else {
-    become(existsSync(nodePath()) ? nodePath() : 'node', [import.meta.filename, ...process.argv.slice(2)])
+    become(existsSync(nodePath()) ? nodePath() : 'node', [...nodeFlags, import.meta.filename, ...process.argv.slice(2)])
   }
 } catch (error) {
   process.stderr.write(`${error.message}\n`)

@@ -38,7 +38,8 @@ export interface RunningInstance {
 /** Starts `homeport serve` from source on free ports and waits until it is ready. */
 export async function serve(options: { data: string; args?: string[]; env?: Record<string, string> }): Promise<RunningInstance> {
   const args = options.args ?? ['--port', '0', '--edge-port', '0', '--runtime', 'process']
-  const child = spawn(process.execPath, [cli, 'serve', '--data', options.data, '--no-open', ...args], {
+  // Started as `npm start` starts it (nodeFlags in server/cli/prepare.mjs).
+  const child = spawn(process.execPath, ['--max-semi-space-size=8', cli, 'serve', '--data', options.data, '--no-open', ...args], {
     env: surroundings(options.env),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
