@@ -44,7 +44,8 @@ export const failurePatterns: FailurePattern[] = [
   // The network
   {
     name: 'next-font-offline',
-    pattern: /Failed to fetch [`“"']?([^`”"']+?)[`”"']? from Google Fonts|next\/font.*(?:fetch|Failed)|fonts\.(?:googleapis|gstatic)\.com/,
+    pattern:
+      /Failed to fetch [`“"']?([^`”"']+?)[`”"']? from Google Fonts|next\/font.*(?:fetch|Failed)|Failed to fetch \S*fonts\.(?:googleapis|gstatic)\.com/,
     message: 'Next.js could not fetch a font from Google at build time.',
     hint: 'Check that this machine is online, or keep the font in the repository and use next/font/local.',
   },
@@ -112,14 +113,15 @@ export const failurePatterns: FailurePattern[] = [
   },
   {
     name: 'no-such-version',
-    pattern: /No matching version found for ([^\s]+?)\.?$|ERR_PNPM_NO_MATCHING_VERSION\S*\s+(.*)|Couldn't find any versions for "([^"]+)"/,
+    pattern:
+      /No matching version found for ([^\s]+?)\.?(?:$| while)|YN0082: [│\s]*(\S+): No candidates found|Couldn't find any versions for "([^"]+)"/,
     message: 'There is no such version of a package: $1$2$3.',
     hint: 'Correct the version in package.json, write the lock file anew and commit it.',
   },
   {
     name: 'no-such-package',
     pattern:
-      /npm error 404\s+'?([^'\s]+@[^'\s]+)'? is not in (?:this|the npm) registry|ERR_PNPM_FETCH_404\S*\s+(\S+)|YN0035: (.*): Package not found/,
+      /npm error 404\s+(?:The requested resource )?'?([^'\s]+@[^'\s]+)'? (?:is not in (?:this|the npm) registry|could not be found)|ERR_PNPM_FETCH_404\S*\s+GET \S*?\/([^/\s]+): |YN0035: [│\s]*(\S+): Package not found/,
     message: 'The registry does not know a package: $1$2$3.',
     hint: 'Check its name in package.json. A private package needs its registry and a token in .npmrc.',
   },
@@ -138,7 +140,7 @@ export const failurePatterns: FailurePattern[] = [
   {
     name: 'engine-mismatch',
     pattern:
-      /EBADENGINE|ERR_PNPM_UNSUPPORTED_ENGINE|The engine "node" is incompatible with this module\. Expected version "([^"]+)"|requires Node\.js? (?:version )?([\^>=\d. |<]+)|You are using Node\.js [\d.]+\. For Next\.js, Node\.js version "([^"]+)"/,
+      /npm (?:error|ERR!) code EBADENGINE|ERR_PNPM_UNSUPPORTED_ENGINE|The engine "node" is incompatible with this module\. Expected version "([^"]+)"|requires Node\.js? (?:version )?([\^>=\d. |<]+)|You are using Node\.js [\d.]+\. For Next\.js, Node\.js version "([^"]+)"/,
     message: 'A package does not work with this version of Node.',
     hint: 'Set the project’s node_version, or name the version in .nvmrc or in engines of package.json ($1$2$3).',
   },

@@ -72,7 +72,7 @@ function lastWord(lines: string[]): string | undefined {
 const fill = (text: string, match: RegExpExecArray): string =>
   text
     .replace(/\$(\d)/g, (_, number: string) => match[Number(number)] ?? '')
-    .replace(/:? +([.,])/g, '$1')
+    .replace(/:? +([.,])(?=\s|$)/g, '$1')
     .replace(/: \.$/, '.')
 
 /** Sentences of the table start large; here they follow a colon. Names keep their capitals. */
