@@ -102,11 +102,11 @@ async function fetch(run: Run, into: string): Promise<Source> {
     })
   const copy = snapshotFolder(deps.data_dir, ref.kind === 'folder' ? deployment.id : ref.deployment_id)
   if (ref.kind === 'folder') {
+    const source = await deps.fetchSource({ request: { kind: 'folder', path: ref.path }, into, log, signal })
+    // Kept as it is now, before anything is built in it: a retry or a roll-back starts from here.
     await rm(copy, { recursive: true, force: true })
-    await mkdir(copy, { recursive: true, mode: 0o700 })
-    const source = await deps.fetchSource({ request: { kind: 'folder', path: ref.path }, into: copy, log, signal })
-    await cp(source.folder, into, { recursive: true, verbatimSymlinks: true })
-    return { ...source, folder: into }
+    await cp(source.folder, copy, { recursive: true, verbatimSymlinks: true })
+    return source
   }
   log.note('clone', 'The folder as it was when it was deployed.')
   try {

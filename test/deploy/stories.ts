@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -196,6 +196,29 @@ export function deploymentStories(runtime: 'process' | 'docker'): void {
       const again = await home.ended('again', body.deployment.id)
       expect(again).toMatchObject({ status: 'ready', trigger: 'retry', parent_id: first.id, commit_sha: first.commit_sha })
       expect((await home.edge('again.localhost')).body).toBe('first')
+    })
+
+    test('a folder is deployed as it lies there; a retry starts from what it was then', async () => {
+      const repository = makeRepository(tinyServer('committed'))
+      repositories.push(repository)
+      writeFileSync(join(repository.folder, 'server.js'), tinyServer('as it lies there')['server.js'] ?? '')
+      const { status, body } = await home.api<{ deployment: Deployment }>('POST', '/instance/deploy-folder', {
+        path: repository.folder,
+        slug: 'folder',
+      })
+      expect(status).toBe(201)
+      const first = await home.ended('folder', body.deployment.id)
+      expect(first).toMatchObject({ status: 'ready', source: 'folder', is_dirty: true, commit_message: 'First' })
+      expect((await home.edge('folder.localhost')).body).toBe('as it lies there')
+      writeFileSync(join(repository.folder, 'server.js'), tinyServer('later')['server.js'] ?? '')
+      const again = await home.api<{ deployment: Deployment }>('POST', `/v1/projects/folder/deployments/${first.id}/retry`)
+      expect(await home.ended('folder', again.body.deployment.id)).toMatchObject({
+        status: 'ready',
+        error: null,
+        is_dirty: true,
+        parent_id: first.id,
+      })
+      expect((await home.edge('folder.localhost')).body).toBe('as it lies there')
     })
 
     test('a newer queued deployment takes the place of an older queued one', async () => {

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
-export type Requirement = 'docker' | 'chromium' | 'electron' | 'git'
+export type Requirement = 'docker' | 'chromium' | 'electron' | 'git' | 'sshd'
 
 const found = new Map<Requirement, { ok: boolean; reason: string }>()
 
@@ -37,6 +37,11 @@ const look: Record<Requirement, () => { ok: boolean; reason: string }> = {
     return hasDisplay
       ? { ok, reason: '' }
       : { ok: false, reason: 'Electron’s binary is here but no display; run npm test in a desktop session or under xvfb-run' }
+  },
+  sshd() {
+    return existsSync('/usr/sbin/sshd')
+      ? { ok: true, reason: '' }
+      : { ok: false, reason: 'no ssh server to fetch from; install the package openssh-server' }
   },
   git() {
     try {

@@ -1,0 +1,107 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { connect, createServer, type AddressInfo } from 'node:net'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createSource } from '../../server/source/index.ts'
+import { makeRepository, tinyServer, type Repository } from '../support/repository.ts'
+import { requires } from '../support/requirements.ts'
+import { recordLog } from '../support/runtime.ts'
+import { until } from '../support/until.ts'
+
+/** A real ssh server on loopback, and a real agent with the one key that it knows. */
+describe.skipIf(!requires('sshd').ok)('git over ssh', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'homeport-ssh-'))
+  const socket = join(folder, 'agent')
+  let port = 0
+  let repository: Repository
+  const running: ChildProcess[] = []
+
+  beforeAll(async () => {
+    repository = makeRepository(tinyServer('by ssh'))
+    for (const name of ['host', 'user']) execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(folder, name)])
+    port = await freePort()
+    writeFileSync(join(folder, 'authorized'), readFileSync(join(folder, 'user.pub')))
+    chmodSync(join(folder, 'authorized'), 0o600)
+    const settings = {
+      ListenAddress: `127.0.0.1:${port}`,
+      HostKey: join(folder, 'host'),
+      AuthorizedKeysFile: join(folder, 'authorized'),
+      PidFile: join(folder, 'pid'),
+      StrictModes: 'no',
+      UsePAM: 'no',
+      PasswordAuthentication: 'no',
+      PermitRootLogin: 'yes',
+    }
+    writeFileSync(
+      join(folder, 'config'),
+      Object.entries(settings)
+        .map(([name, value]) => `${name} ${value}\n`)
+        .join(''),
+    )
+    if (userInfo().uid === 0) mkdirSync('/run/sshd', { recursive: true })
+    running.push(spawn('/usr/sbin/sshd', ['-D', '-e', '-f', join(folder, 'config')], { stdio: 'ignore' }))
+    running.push(spawn('ssh-agent', ['-D', '-a', socket], { stdio: 'ignore' }))
+    await until(() => listens(port), { what: 'sshd' })
+    await until(() => addKey(), { what: 'the agent' })
+  })
+  afterAll(async () => {
+    for (const child of running) {
+      child.kill()
+      await once(child, 'exit')
+    }
+    // The host was written down as known at the first fetch.
+    execFileSync('ssh-keygen', ['-R', `[127.0.0.1]:${port}`], { stdio: 'ignore' })
+    repository.remove()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const fetch = async (environment: Record<string, string | undefined>) => {
+    const into = mkdtempSync(join(folder, 'into-'))
+    const url = `ssh://${userInfo().username}@127.0.0.1:${port}${repository.folder}`
+    const request = { kind: 'git' as const, url, credentials: null, branch: 'main', commit_sha: null, allow_local: true }
+    return createSource({ environment }).fetchSource({ request, into, log: recordLog(), signal: AbortSignal.timeout(30_000) })
+  }
+  const host = { PATH: process.env.PATH, HOME: process.env.HOME }
+
+  test('the agent of the host opens it', async () => {
+    const source = await fetch({ ...host, SSH_AUTH_SOCK: socket })
+    expect(source.commit_message).toBe('First')
+    expect(readFileSync(join(source.folder, 'server.js'), 'utf8')).toContain('by ssh')
+  })
+
+  test('without a key it says that it was refused, and asks nobody', async () => {
+    await expect(fetch(host)).rejects.toMatchObject({ code: 'clone_failed', hint: expect.stringMatching(/key/i) })
+  })
+
+  function addKey(): true | undefined {
+    try {
+      execFileSync('ssh-add', ['-q', join(folder, 'user')], { env: { ...process.env, SSH_AUTH_SOCK: socket }, stdio: 'ignore' })
+      return true
+    } catch {
+      return undefined
+    }
+  }
+})
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+function listens(port: number): Promise<true | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(undefined))
+  })
+}
