@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { allOperations } from '../../server/contract/index.ts'
 import type { OperationSpec } from '../../server/contract/operation.ts'
+import { until } from '../support/until.ts'
 import { deployed, expectRefusal, startWorld } from './world.ts'
 import type { Answer, World } from './world.ts'
 
@@ -81,6 +82,8 @@ describe('a stranger', () => {
     const { deployments } = (await world.ask('owner', 'GET', '/v1/projects/seen/deployments')).body as { deployments: { id: string }[] }
     expect(deployments.map(({ id }) => id)).toEqual([seen])
     expect((await world.home.edge('seen.localhost')).body).toBe('one')
+    // That was a visit: it is noted within a second, and nobody shall see the project change after that.
+    await until(async () => (await world.home.project('seen')).last_request_at ?? undefined, { what: 'the visit to be noted' })
   })
 
   test('sees nothing of it in a list', async () => {
