@@ -38,7 +38,8 @@ export function runtimeSuite(driver: Driver): void {
     expect(built.artifact).toMatchObject({ bytes: expect.any(Number) })
     const { instance, lines, exit } = await startApp(runtime, built, { variables: { WHO: 'world' } })
     expect(await answerOf(instance)).toBe('hello world')
-    expect(lines).toEqual(['listening'])
+    // The answer and the line come by different ways.
+    await eventually(() => expect(lines).toEqual(['listening']))
     expect(await instance.listeningPorts()).toContainEqual({ port: instance.port, loopback_only: false })
     expect(await runtime.list()).toMatchObject([{ id: instance.id, project_id: built.project_id, deployment_id: built.deployment_id, running: true }])
 
