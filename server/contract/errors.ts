@@ -26,6 +26,7 @@ export const errorStatus = {
   slug_taken: 409,
   slug_reserved: 409,
   email_taken: 409,
+  owner_password_required: 409,
   database_exists: 409,
   deployment_terminal: 409,
   rollback_not_allowed: 409,

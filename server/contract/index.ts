@@ -1,13 +1,19 @@
+import { cacheOperations } from './cache.ts'
 import { deploymentOperations } from './deployments.ts'
 import { instanceOperations } from './instance.ts'
+import { metricsOperations } from './metrics.ts'
+import { networkOperations } from './network.ts'
 import type { HandlersOf, OperationSpec } from './operation.ts'
 import { projectOperations } from './projects.ts'
 
 /** The operations of the customer's document. */
-export const operations = { ...projectOperations, ...deploymentOperations } satisfies Record<string, OperationSpec>
+export const operations = { ...projectOperations, ...cacheOperations, ...deploymentOperations, ...metricsOperations } satisfies Record<
+  string,
+  OperationSpec
+>
 
 /** Those, and what an instance adds for its own command line and dashboard. */
-export const allOperations = { ...operations, ...instanceOperations } satisfies Record<string, OperationSpec>
+export const allOperations = { ...operations, ...instanceOperations, ...networkOperations } satisfies Record<string, OperationSpec>
 
 export type Operations = typeof allOperations
 export type OperationId = keyof Operations

@@ -30,6 +30,25 @@ export const settings = z.object({
   rate_limit_anonymous: z.number().int().min(1).max(1_000_000).describe('Requests a minute per address without sign-in.'),
   build_memory_mb: z.number().int().min(256).max(65_536).describe('Memory ceiling of one build.'),
   build_timeout_s: z.number().int().min(10).max(86_400).describe('A build that takes longer fails with `timeout`.'),
+  sleep_after_s: z.number().int().min(1).max(86_400).describe('An app that is not always warm goes cold after so many seconds without a visit.'),
+  frozen_for_s: z
+    .number()
+    .int()
+    .min(0)
+    .max(604_800)
+    .describe('A cold app is kept in memory, frozen, for so long before it is stopped; 0 stops it at once.'),
+  frozen_budget_mb: z
+    .number()
+    .int()
+    .min(0)
+    .max(1_048_576)
+    .describe('Memory that frozen apps may hold altogether; past it the longest asleep is stopped.'),
+  cache_memory_mb: z.number().int().min(1).max(65_536).describe('Memory of the edge cache.'),
+  cache_disk_mb: z.number().int().min(0).max(1_048_576).describe('Disk of the edge cache; 0 keeps it in memory alone.'),
+  metrics: z.boolean().describe('Whether requests are counted and timed.'),
+  https_redirect: z.boolean().describe('Whether plain HTTP at the edge is sent on to HTTPS.'),
+  hosts_file: z.boolean().describe('Whether the hosts file of this machine is kept in step with the local names.'),
+  lan: z.boolean().describe('Whether edge and dashboard are open to the network around this machine. Needs the owner’s password.'),
   plan: planName.describe('Plan of the owner’s account, to try a client against every 402.'),
   email_verified: z.boolean().describe('Whether the owner’s email counts as verified.'),
   payment_method: z.boolean().describe('Whether the owner’s account has a card.'),
@@ -85,6 +104,7 @@ export const instanceOperations = {
           version: z.string(),
           api_url: z.string(),
           edge_url: z.string(),
+          edge_https_url: z.string().nullable(),
           dashboard_url: z.string(),
           runtime: runtimeStatus,
           encryption: z.enum(['keychain', 'file_key']).describe('Where the master key lies.'),
@@ -154,7 +174,7 @@ export const instanceOperations = {
     query: empty,
     body: z.strictObject(settings.partial().shape),
     success: { status: 200, json: z.object({ settings }) },
-    errors: ['invalid_input'],
+    errors: ['invalid_input', 'owner_password_required'],
   }),
   createSignInLink: operation({
     method: 'POST',

@@ -14,7 +14,13 @@ export const limits = {
   stream_backlog_bytes: 4 * 1024 * 1024,
   stream_comment_ms: 15_000,
   rate: { window_ms: 60_000, authenticated: 300, anonymous: 30 },
+  purge_tags: { min: 1, max: 50 },
+  purge_tag: { min: 1, max: 128 },
+  purge_urls: { min: 1, max: 100 },
+  purge_url_bytes: 4096,
   drain_ms: 10_000,
+  /** Without a visit for so long an app that is not always warm goes to sleep; a request waits for its waking at most. */
+  sleep: { after_s: 15 * 60, frozen_s: 60 * 60, frozen_budget_mb: 2048, wake_ms: 30_000 },
   health_check_ms: 60_000,
   restart: { first_ms: 1_000, max_ms: 60_000, exits: 5, within_ms: 5 * 60_000 },
 } as const

@@ -19,6 +19,15 @@ const defaults: Plain = {
   rate_limit_anonymous: limits.rate.anonymous,
   build_memory_mb: 2048,
   build_timeout_s: 1800,
+  sleep_after_s: limits.sleep.after_s,
+  frozen_for_s: limits.sleep.frozen_s,
+  frozen_budget_mb: limits.sleep.frozen_budget_mb,
+  cache_memory_mb: 128,
+  cache_disk_mb: 1024,
+  metrics: true,
+  https_redirect: false,
+  hosts_file: false,
+  lan: false,
 }
 
 /** The settings, read once and kept in memory. Three of them are the owner's own account, so that a plan can be tried. */

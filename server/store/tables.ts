@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely'
+import type { PurgeKind, PurgeSource } from '../contract/cache.ts'
 import type { DeploymentStatus, DeploymentTarget, DeploymentTrigger, RuntimeName, SourceKind, StepName, StepStatus } from '../contract/deployments.ts'
 import type { PlanName } from '../contract/instance.ts'
 import type { ProjectStatus } from '../contract/projects.ts'
@@ -17,6 +18,35 @@ export interface Tables {
   deployment_steps: StepRow
   env_vars: EnvVarTable
   cleanups: CleanupTable
+  purge_tokens: { project_id: string; hash: string; created_at: string }
+  cache_events: CacheEventTable
+  domains: DomainTable
+  authorities: { id: string; certificate: string; sealed_key: Uint8Array; created_at: string }
+  passwords: { user_id: string; hash: string; created_at: string }
+}
+
+interface CacheEventTable {
+  seq: Generated<number>
+  id: string
+  project_id: string
+  kind: PurgeKind
+  /** JSON lists. */
+  tags: string
+  urls: string
+  purged: number
+  source: PurgeSource
+  created_at: string
+}
+
+interface DomainTable {
+  seq: Generated<number>
+  id: string
+  account_id: string
+  project_id: string
+  hostname: string
+  status: 'pending' | 'verified' | 'failed' | 'transfer_requested'
+  verified_at: string | null
+  created_at: string
 }
 
 export interface AccountRow {

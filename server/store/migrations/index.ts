@@ -1,7 +1,11 @@
 import { foundation } from './0001-foundation.ts'
+import { edge } from './0002-edge.ts'
 
 /** In order, never changed once released. Entry n brings the file from version n to n + 1. */
-export const migrations: readonly { name: string; sql: string }[] = [{ name: 'foundation', sql: foundation }]
+export const migrations: readonly { name: string; sql: string }[] = [
+  { name: 'foundation', sql: foundation },
+  { name: 'edge', sql: edge },
+]
 
 export const logMigrations: readonly { name: string; sql: string }[] = [
   {

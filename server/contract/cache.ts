@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import { limits } from './limits.ts'
+import { operation } from './operation.ts'
+import { dateTime, empty, pageQuery, projectParams } from './shared.ts'
+
+export const purgeKind = z.enum(['purge_all', 'purge_tags', 'purge_urls', 'token_rotated'])
+export const purgeSource = z.enum(['api', 'dashboard', 'webhook', 'deploy'])
+export type PurgeKind = z.output<typeof purgeKind>
+export type PurgeSource = z.output<typeof purgeSource>
+
+export const cacheEvent = z.object({
+  id: z.string(),
+  kind: purgeKind,
+  tags: z.array(z.string()),
+  urls: z.array(z.string()),
+  purged: z.number().describe('Stored answers that were taken out.'),
+  source: purgeSource,
+  created_at: dateTime,
+})
+export type CacheEvent = z.output<typeof cacheEvent>
+
+export const purged = z.object({ ok: z.boolean(), purged: z.number() })
+
+export const purgeTagList = z
+  .array(z.string().min(limits.purge_tag.min).max(limits.purge_tag.max))
+  .min(limits.purge_tags.min)
+  .max(limits.purge_tags.max)
+export const purgeUrlList = z.array(z.string().min(1).max(limits.purge_url_bytes)).min(limits.purge_urls.min).max(limits.purge_urls.max)
+
+/** What the inbound webhook takes: nothing (all), tags, or addresses. */
+export const purgeHookBody = z
+  .strictObject({ tags: purgeTagList.optional(), urls: purgeUrlList.optional() })
+  .refine((body) => body.tags === undefined || body.urls === undefined, 'Give tags or urls, not both.')
+
+export const cacheOperations = {
+  createPurgeToken: operation({
+    method: 'POST',
+    path: '/v1/projects/{slug}/cache/token',
+    group: 'Projects',
+    summary: 'Make or rotate the purge token',
+    description: 'The token is shown this once; an earlier one no longer works from then on.',
+    access: 'caller',
+    params: projectParams,
+    query: empty,
+    success: { status: 201, json: z.object({ token: z.string(), webhook_url: z.string() }) },
+    errors: ['project_not_found'],
+  }),
+  purgeAll: operation({
+    method: 'POST',
+    path: '/v1/projects/{slug}/cache/purge-all',
+    group: 'Projects',
+    summary: 'Purge everything that the edge has stored of a project',
+    description: 'Complete when the answer is sent.',
+    access: 'caller',
+    params: projectParams,
+    query: empty,
+    success: { status: 200, json: purged },
+    errors: ['project_not_found', 'cache_purge_failed'],
+  }),
+  purgeTags: operation({
+    method: 'POST',
+    path: '/v1/projects/{slug}/cache/purge-tags',
+    group: 'Projects',
+    summary: 'Purge what bears one of these tags',
+    description: 'Tags come from `Surrogate-Key` and `Cache-Tag` of the app’s answers. Complete when the answer is sent.',
+    access: 'caller',
+    params: projectParams,
+    query: empty,
+    body: z.strictObject({ tags: purgeTagList }),
+    success: { status: 200, json: purged },
+    errors: ['invalid_input', 'project_not_found', 'cache_purge_failed'],
+  }),
+  listCacheEvents: operation({
+    method: 'GET',
+    path: '/v1/projects/{slug}/cache/log',
+    group: 'Projects',
+    summary: 'List purges, newest first',
+    access: 'caller',
+    params: projectParams,
+    query: pageQuery,
+    success: { status: 200, json: z.object({ events: z.array(cacheEvent), next_cursor: z.string().nullable() }) },
+    errors: ['invalid_input', 'project_not_found'],
+  }),
+}

@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import { operation } from './operation.ts'
+import { dateTime, projectParams } from './shared.ts'
+
+export const metricsRange = z.enum(['24h', '7d', '30d'])
+export type MetricsRange = z.output<typeof metricsRange>
+
+/** Buckets of each range: how many, and seconds each (contract.md, 7). */
+export const metricsBuckets = {
+  '24h': { count: 96, seconds: 15 * 60 },
+  '7d': { count: 168, seconds: 3600 },
+  '30d': { count: 120, seconds: 6 * 3600 },
+} as const satisfies Record<MetricsRange, { count: number; seconds: number }>
+
+const milliseconds = z.number().nullable().describe('Null when there was no request; within 2 % (our reading).')
+
+export const metricsBucket = z.object({
+  ts: dateTime.describe('Its beginning.'),
+  requests: z.number(),
+  status_2xx: z.number(),
+  status_3xx: z.number(),
+  status_4xx: z.number(),
+  status_5xx: z.number(),
+  bytes_out: z.number().describe('Bytes of bodies.'),
+  p50_ms: milliseconds,
+  p95_ms: milliseconds,
+  p99_ms: milliseconds,
+  cold_starts: z.number(),
+  cache_hits: z.number(),
+  cache_misses: z.number(),
+  cache_bypass: z.number(),
+})
+
+export const metrics = z.object({
+  range: metricsRange,
+  bucket_seconds: z.number(),
+  from: dateTime,
+  to: dateTime,
+  buckets: z.array(metricsBucket).describe('Every bucket of the range, oldest first, empty ones too.'),
+  totals: z.object({
+    requests: z.number(),
+    errors: z.number().describe('Answers with a status of 500 or more (our reading).'),
+    error_rate: z.number().describe('errors / requests; 0 without requests.'),
+    bytes_out: z.number(),
+    p50_ms: milliseconds,
+    p95_ms: milliseconds,
+    p99_ms: milliseconds,
+  }),
+  cold_starts: z.object({ count: z.number(), p50_ms: milliseconds, p95_ms: milliseconds, last_at: dateTime.nullable() }),
+  cache: z.object({
+    hits: z.number(),
+    misses: z.number(),
+    bypass: z.number(),
+    hit_ratio: z.number().nullable().describe('hits / (hits + misses); null without either (our reading).'),
+    objects: z.number().describe('Stored now.'),
+    bytes: z.number(),
+  }),
+  resources: z
+    .object({ cpu_percent: z.number().describe('Of one core.'), memory_mb: z.number(), memory_limit_mb: z.number() })
+    .nullable()
+    .describe('Null when nothing runs: static, cold, stopped.'),
+})
+export type Metrics = z.output<typeof metrics>
+
+export const metricsOperations = {
+  getMetrics: operation({
+    method: 'GET',
+    path: '/v1/projects/{slug}/metrics',
+    group: 'Deployments',
+    summary: 'Requests, latency, cold starts and cache of a project',
+    access: 'caller',
+    params: projectParams,
+    query: z.object({ range: metricsRange.optional() }),
+    success: { status: 200, json: metrics },
+    errors: ['invalid_input', 'project_not_found'],
+  }),
+}
