@@ -121,6 +121,9 @@ export function createEngine(options: YardOptions): Engine {
   }
 
   const cancel = async (deploymentId: string): Promise<'canceled' | 'terminal'> => {
+    // Its row ends a moment before its worker does: what was canceled already is not canceled again.
+    const before = await store.db.read((tx) => findDeploymentById(tx, deploymentId))
+    if (!before || isTerminal(before.status)) return 'terminal'
     if (await worker.stop(deploymentId, 'canceled')) {
       const row = await store.db.read((tx) => findDeploymentById(tx, deploymentId))
       return row?.status === 'canceled' ? 'canceled' : 'terminal'
