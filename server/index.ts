@@ -120,7 +120,16 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     const source = createSource({ environment: await trustHostCertificates(options.environment, join(data_dir, 'cache')) })
 
     let pageOf: ReturnType<typeof createEngine>['pageOf'] | undefined
-    const edge = createEdge({ log, clock, unknown: (name) => pageOf?.(name) })
+    const edge = createEdge({
+      log,
+      clock,
+      unknown: (name) => pageOf?.(name),
+      cache: {
+        directory: join(data_dir, 'cache', 'edge'),
+        memory_bytes: () => settings.current().cache_memory_mb * 2 ** 20,
+        disk_bytes: () => settings.current().cache_disk_mb * 2 ** 20,
+      },
+    })
     closers.push(() => edge.close({ grace_ms: 500 }))
     const edgeAt = await edge.listen({ host: options.host, port: options.edge_port })
     if (edgeAt.fell_back && !options.edge_port_may_move)

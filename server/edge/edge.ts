@@ -24,6 +24,15 @@ export interface Edge {
    */
   takeLastRequests(): Map<string, number>
 
+  /**
+   * Since when nobody has visited a name, in milliseconds of the monotonic clock (to a quarter of a second); undefined while
+   * a visit is under way (an open stream or WebSocket is one), and when there is no such name.
+   */
+  idleSince(host: string): number | undefined
+
+  /** What is stored of the apps' answers. */
+  cache: EdgeCache
+
   close(options?: { grace_ms?: number }): Promise<void>
 }
 
@@ -31,7 +40,9 @@ export type Route = RouteOwner &
   (
     | { kind: 'upstream'; host: string; port: number }
     | { kind: 'static'; directory: string; spa_fallback: boolean }
-    /** A page of our own. `retry` holds a GET for a moment until the route changes (an app that is just starting). */
+    /** An app that sleeps: the first request calls `EdgeOptions.wake`, and all of them wait for the route to change. */
+    | { kind: 'asleep' }
+    /** A page of our own. `starting` holds requests until the route changes. */
     | { kind: 'page'; page: 'not_deployed' | 'building' | 'starting' | 'stopped' | 'crashed' | 'failed' }
   )
 
@@ -43,4 +54,50 @@ interface RouteOwner {
   deployment_id: string | null
   /** Where the person who owns it finds it in the dashboard; shown on pages to a visitor on this machine. */
   dashboard_url: string
+}
+
+export type PurgeScope = { all: true } | { tags: readonly string[] } | { urls: readonly string[] }
+
+export interface EdgeCache {
+  /**
+   * Takes stored answers out; resolves with how many when no request can get them any more, out of memory or from disk.
+   * Rejects when the disk refuses. Of addresses those without a host mean every name of the project.
+   */
+  purge(projectId: string, what: PurgeScope): Promise<number>
+  /** What is stored of a project now. */
+  stats(projectId: string): { objects: number; bytes: number }
+  /** What a plain GET of this would get now, and why; touches nothing. Names of headers in lower case. */
+  inspect(question: { project_id: string; host: string; target: string; headers: Record<string, string> }): CacheInspection
+  /** Off: every answer is a BYPASS, nothing is stored, and what is stored is dropped. */
+  setEnabled(projectId: string, enabled: boolean): void
+  /** Frees everything of a project that is gone. */
+  forget(projectId: string): Promise<void>
+}
+
+export interface CacheInspection {
+  key: string
+  verdict: 'HIT' | 'STALE' | 'MISS' | 'BYPASS'
+  why: string
+  stored: {
+    status: number
+    stored_at: string
+    age_s: number
+    /** Negative: stale for so long. */
+    fresh_for_s: number
+    stale_while_revalidate_s: number
+    stale_if_error_s: number
+    tags: string[]
+    vary: string[]
+    bytes: number
+    tier: 'memory' | 'disk'
+    headers: [string, string][]
+  } | null
+}
+
+export interface CacheOptions {
+  /** Where the second tier lies; null keeps all in memory. */
+  directory: string | null
+  memory_bytes(): number
+  /** 0: no second tier. */
+  disk_bytes(): number
 }

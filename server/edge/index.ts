@@ -3,7 +3,8 @@ import { createServer as createNetServer, type Server as NetServer, type Socket 
 import { systemClock, type Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { answerHead, createDateLine } from './answer.ts'
-import type { Edge, Page } from './edge.ts'
+import { createCaching } from './cache/index.ts'
+import type { CacheOptions, Edge, Page, Route } from './edge.ts'
 import type { Gate } from './gate.ts'
 import { limits } from './limits.ts'
 import { serveOrdinary } from './ordinary.ts'
@@ -15,7 +16,7 @@ import { createRouter } from './router.ts'
 import { createSweep, type Timed } from './sweep.ts'
 import { serveTunnels, wantsWebSocket } from './tunnel.ts'
 
-export type { Edge, Route } from './edge.ts'
+export type { CacheInspection, Edge, EdgeCache, PurgeScope, Route } from './edge.ts'
 
 export interface EdgeOptions {
   log: Log
@@ -29,11 +30,15 @@ export interface EdgeOptions {
   unknown?: (host: string) => Page | undefined
   /** How long a request waits for an app that is starting. */
   starting_ms?: number
+  /** Somebody asked for an app that sleeps; called once for each route. */
+  wake?: (route: Route) => void
   /** Requests of the platform itself bear it in `X-Homeport-Look` and do not count as visits. It goes no further than here. */
   look_secret?: string
   head_timeout_ms?: number
   /** Within each such window a request body has to make progress. */
   body_window_ms?: number
+  /** Without it nothing is stored. */
+  cache?: CacheOptions
 }
 
 export function createEdge(options: EdgeOptions): Edge {
@@ -44,6 +49,8 @@ export function createEdge(options: EdgeOptions): Edge {
     answer_ms: options.upstream_timeout_ms ?? limits.answer_ms,
     unknown: options.unknown,
   })
+  const caching = createCaching({ clock, log: options.log, cache: options.cache })
+  const woken = new WeakSet<Route>()
   const gate: Gate = {
     router,
     sweep,
@@ -51,6 +58,11 @@ export function createEdge(options: EdgeOptions): Edge {
     newId: createRequestIds(clock),
     dateLine: createDateLine(clock),
     starting_ms: options.starting_ms ?? limits.starting_ms,
+    wake(route) {
+      if (woken.has(route)) return
+      woken.add(route)
+      options.wake?.(route)
+    },
     look_secret: options.look_secret,
     plain: new Set(),
     under_way: new WeakMap(),
@@ -74,6 +86,8 @@ export function createEdge(options: EdgeOptions): Edge {
     removeRoute: (host, { drain_ms = limits.drain_ms } = {}) => router.remove(known(host), drain_ms),
     route: (host) => router.find(known(host))?.route,
     takeLastRequests: () => router.takeLastRequests(),
+    idleSince: (host) => router.idleSince(known(host)),
+    cache: caching,
     async close({ grace_ms = 0 } = {}) {
       const closed = Promise.all(
         [server, twin].map((one) => new Promise<void>((resolve) => (one.listening ? one.close(() => resolve()) : resolve()))),
