@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Log } from '../lib/log.ts'
+import type { Route } from './edge.ts'
 import { limits } from './limits.ts'
 import type { Instance, Router } from './router.ts'
 import type { Sweep, Timed } from './sweep.ts'
@@ -14,6 +15,8 @@ export interface Gate {
   /** `Date: ...\r\n` */
   dateLine(): string
   starting_ms: number
+  /** Has the app behind this route woken; however often it is called, once. */
+  wake(route: Route): void
   look_secret: string | undefined
   /** Connections on the plain path. */
   plain: Set<{ retire(): void }>
@@ -32,23 +35,24 @@ interface UnderWay {
 const nothing = (): void => {}
 
 /**
- * What serves a name now; while its app is starting the request waits for the route to change. `then` is called once, at
- * once when nothing has to be waited for. Returns how to stop waiting.
+ * What serves a name now; while its app is starting the request waits for the route to change, and one that sleeps is woken.
+ * `then` is called once, at once when nothing has to be waited for. Returns how to stop waiting.
  */
 export function settle(gate: Gate, host: string, then: (instance: Instance | undefined) => void): () => void {
   const found = gate.router.find(host)
-  if (!isStarting(found)) {
+  if (!found || !isComing(found)) {
     then(found)
     return nothing
   }
   const until = gate.sweep.now + gate.starting_ms
   let forget = nothing
+  const listen = (instance: Instance): void => {
+    forget = gate.router.onceChanged(host, look)
+    if (instance.route.kind === 'asleep') gate.wake(instance.route)
+  }
   const look = (): void => {
     const instance = gate.router.find(host)
-    if (isStarting(instance) && gate.sweep.now < until) {
-      forget = gate.router.onceChanged(host, look)
-      return
-    }
+    if (instance && isComing(instance) && gate.sweep.now < until) return listen(instance)
     stop()
     then(instance)
   }
@@ -63,12 +67,12 @@ export function settle(gate: Gate, host: string, then: (instance: Instance | und
     forget()
     gate.sweep.delete(timed)
   }
-  forget = gate.router.onceChanged(host, look)
   gate.sweep.add(timed)
+  listen(found)
   return stop
 }
 
-const isStarting = (instance: Instance | undefined): boolean => instance?.route.kind === 'page' && instance.route.page === 'starting'
+const isComing = ({ route }: Instance): boolean => route.kind === 'asleep' || (route.kind === 'page' && route.page === 'starting')
 
 /** Watches that a request body keeps coming. Only the client's own slowness counts: not while the app holds it up. */
 export class BodyGuard implements Timed {

@@ -5,7 +5,7 @@ import { headerList, type Answer, type Visit } from './answer.ts'
 import { forwardedLines, isLoopback, lookHeader, passes } from './forward.ts'
 import { BodyGuard, settle, type Gate } from './gate.ts'
 import { limits } from './limits.ts'
-import { failurePage, pageAnswer, refusalAnswer, type PageName } from './pages.ts'
+import { failurePage, pageAnswer, refusalAnswer, routePage, type PageName } from './pages.ts'
 import type { ResponseHead } from './response-head.ts'
 import { hostName } from './host.ts'
 import type { Instance } from './router.ts'
@@ -151,7 +151,7 @@ class OrdinaryVisit implements Visit, Sink {
       instance.enter(this.#cut, this.#quiet)
       if (instance.site) this.#later(instance.site.answer(this))
       else if (instance.upstream) this.#forward(instance.upstream)
-      else this.#page(instance.route.kind === 'page' ? instance.route.page : 'bad_gateway')
+      else this.#page(routePage(instance.route))
     })
   }
 

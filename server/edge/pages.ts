@@ -70,6 +70,9 @@ const pages: Record<PageName, Page> = {
 /** Codes of the JSON form; what a client may branch on. */
 const codes: Partial<Record<PageName, string>> = { not_found: 'page_not_found' }
 
+/** What a request gets from a route that serves nothing itself. */
+export const routePage = (route: Route): PageName => (route.kind === 'page' ? route.page : route.kind === 'asleep' ? 'starting' : 'bad_gateway')
+
 export const failurePage = (failure: Failure): PageName => (failure === 'timeout' ? 'gateway_timeout' : 'bad_gateway')
 
 /** A page about a name, in the form that the client prefers. */

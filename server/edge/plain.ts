@@ -3,7 +3,7 @@ import { answerHead, type Answer, type Visit } from './answer.ts'
 import { forwardedLines, isLoopback } from './forward.ts'
 import { BodyGuard, settle, type Gate } from './gate.ts'
 import { limits } from './limits.ts'
-import { failurePage, pageAnswer, refusalAnswer, type PageName } from './pages.ts'
+import { failurePage, pageAnswer, refusalAnswer, routePage, type PageName } from './pages.ts'
 import { readPlainHead, type PlainHead } from './plain-head.ts'
 import type { ResponseHead } from './response-head.ts'
 import { hostName } from './host.ts'
@@ -143,7 +143,7 @@ class PlainConnection implements Visit, Sink, Timed {
     this.#instance = instance
     instance.enter(this.#cut)
     if (instance.site) this.#later(instance.site.answer(this))
-    else this.#page(instance.route.kind === 'page' ? instance.route.page : 'bad_gateway')
+    else this.#page(routePage(instance.route))
   }
 
   #later(answer: Answer | Promise<Answer>): void {

@@ -19,6 +19,8 @@ export interface Instance {
 interface Standing extends Instance {
   retire(drain_ms: number): Promise<void>
   last_request_at: number
+  /** Since when nobody is there, by the sweep's clock; undefined while somebody is. */
+  idleSince(): number | undefined
   /** Visits that are under way: an open stream or WebSocket is one until its end. */
   visits: number
 }
@@ -30,6 +32,8 @@ export interface Router {
   set(host: string, route: Route, drain_ms: number): Promise<void>
   remove(host: string, drain_ms: number): Promise<void>
   takeLastRequests(): Map<string, number>
+  /** See `Edge.idleSince`. */
+  idleSince(host: string): number | undefined
   cut(): void
 }
 
@@ -49,7 +53,7 @@ export function createRouter(
       const found = standing.get(host)
       if (found) return found
       const page = options.unknown?.(host)
-      return page && new StandingRoute(page, clock, null, null)
+      return page && new StandingRoute(page, clock, sweep, null, null)
     },
     onceChanged(host, call) {
       const calls = waiting.get(host) ?? new Set()
@@ -63,7 +67,7 @@ export function createRouter(
       const old = standing.get(host)
       const upstream = route.kind === 'upstream' ? createUpstream(route, sweep, options) : null
       const site = route.kind === 'static' ? createStaticSite(route, files) : null
-      standing.set(host, new StandingRoute(route, clock, upstream, site))
+      standing.set(host, new StandingRoute(route, clock, sweep, upstream, site))
       return replaced(host, old, drain_ms)
     },
     remove(host, drain_ms) {
@@ -77,6 +81,7 @@ export function createRouter(
       seen.clear()
       return taken
     },
+    idleSince: (host) => standing.get(host)?.idleSince(),
     cut() {
       for (const instance of [...standing.values(), ...draining]) void instance.retire(0)
       standing.clear()
@@ -113,12 +118,16 @@ class StandingRoute implements Standing {
   last_request_at = 0
   visits = 0
   readonly #clock: Clock
+  readonly #sweep: Sweep
+  #idle_since: number
   #under_way: Set<() => void> | undefined
   #emptied: (() => void) | undefined
 
-  constructor(route: Route, clock: Clock, upstream: Upstream | null, site: StaticSite | null) {
+  constructor(route: Route, clock: Clock, sweep: Sweep, upstream: Upstream | null, site: StaticSite | null) {
     this.route = route
     this.#clock = clock
+    this.#sweep = sweep
+    this.#idle_since = sweep.now
     this.upstream = upstream
     this.site = site
   }
@@ -136,8 +145,14 @@ class StandingRoute implements Standing {
     if (!quiet) {
       this.visits--
       this.last_request_at = this.#clock.now()
+      this.#idle_since = this.#sweep.now
     }
     if (!this.#under_way?.size) this.#emptied?.()
+  }
+
+  idleSince(): number | undefined {
+    // A quiet visit is no reason to stay awake afterwards, but is not cut off in the middle either.
+    return this.#under_way?.size ? undefined : this.#idle_since
   }
 
   async retire(drain_ms: number): Promise<void> {

@@ -5,7 +5,7 @@ import { isLoopback } from './forward.ts'
 import { settle, type Gate } from './gate.ts'
 import { limits } from './limits.ts'
 import { refusal, upstreamHead } from './ordinary.ts'
-import { failurePage, pageAnswer, refusalAnswer, type PageName } from './pages.ts'
+import { failurePage, pageAnswer, refusalAnswer, routePage, type PageName } from './pages.ts'
 import type { ResponseHead } from './response-head.ts'
 import { hostName } from './host.ts'
 import type { Instance } from './router.ts'
@@ -81,7 +81,7 @@ class Tunnel implements Visit, Sink, Timed {
       this.#instance = instance
       instance.enter(this.#cut)
       if (instance.site) return this.#send(refusalAnswer(400, 'A static site has no WebSocket.', this))
-      if (!instance.upstream) return this.#page(instance.route.kind === 'page' ? instance.route.page : 'bad_gateway')
+      if (!instance.upstream) return this.#page(routePage(instance.route))
       this.#exchange = instance.upstream.ask(this, {
         head: upstreamHead(this.#request, this.id, 'Connection: Upgrade\r\nUpgrade: websocket\r\n'),
         body: null,
