@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { join } from 'node:path'
 import { explainFailure, planBuild } from './builder/index.ts'
@@ -12,16 +13,22 @@ import { createAuthenticator } from './features/authenticate.ts'
 import { examine } from './features/doctor.ts'
 import { layFoundation } from './features/found.ts'
 import { createHandlers, createResolver, type FeatureDeps } from './features/index.ts'
+import { lanPorts, liveProjects } from './features/lan.ts'
 import { plans } from './features/plans.ts'
+import { createPurge, createPurgeTokenLookup } from './features/purge.ts'
+import { createMetricsBook } from './features/metrics-book.ts'
 import { createSettingsBook } from './features/settings.ts'
 import { createGate } from './http/index.ts'
 import { createFileKey } from './keys/file-key.ts'
 import type { MasterKey } from './keys/keys.ts'
+import { readLanAddresses } from './lan/addresses.ts'
+import { createLan, type Lan } from './lan/lan.ts'
 import { createBus } from './lib/bus.ts'
 import { type Clock, isoTime, systemClock } from './lib/clock.ts'
 import { type InstanceFile, isProcessAlive, readInstanceFile, removeInstanceFile, writeInstanceFile } from './lib/instance-file.ts'
 import { type Log, silentLog } from './lib/log.ts'
 import { hashSecret, newSecret } from './lib/token.ts'
+import { createNames } from './names/index.ts'
 import type { PlatformOptions } from './options.ts'
 import { createRuntimes } from './runtime/index.ts'
 import type { Runtime } from './runtime/runtime.ts'
@@ -30,6 +37,8 @@ import { createSource } from './source/index.ts'
 import { lockDataFolder } from './store/lock.ts'
 import { openStore } from './store/open.ts'
 import { insertSignInCode } from './store/people.ts'
+import { listUncached } from './store/projects.ts'
+import { ownerHasPassword } from './store/passwords.ts'
 import { createSealer } from './store/sealed.ts'
 
 /** What the host of the platform brings along: the desktop has a keychain, tests turn the clock. */
@@ -39,6 +48,8 @@ export interface PlatformHost {
   clock?: Clock
   /** Where an engine is looked for, in place of the usual places. */
   docker_candidates?: string[]
+  /** Addresses of this machine on the network around it, in place of those that its interfaces have. */
+  lan_addresses?: () => string[]
 }
 
 /** A running platform. */
@@ -124,19 +135,27 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       log,
       clock,
       unknown: (name) => pageOf?.(name),
+      metrics: () => settings.current().metrics,
+      private_cookie: foundation.cookie_name,
       cache: {
         directory: join(data_dir, 'cache', 'edge'),
         memory_bytes: () => settings.current().cache_memory_mb * 2 ** 20,
         disk_bytes: () => settings.current().cache_disk_mb * 2 ** 20,
       },
     })
+    const metrics = createMetricsBook({ meter: edge.meter, store: store.metrics, clock, log })
+    closers.push(() => metrics.close())
     closers.push(() => edge.close({ grace_ms: 500 }))
     const edgeAt = await edge.listen({ host: options.host, port: options.edge_port })
     if (edgeAt.fell_back && !options.edge_port_may_move)
       throw new Error(`Port ${options.edge_port} for the edge is taken. Choose another with --edge-port, or 0 for any.`)
     const shown = shownHost(options.host)
-    const urls = { api: '', edge: `http://${shown}:${edgeAt.port}`, dashboard: '' }
+    const urls = { api: '', edge: `http://${shown}:${edgeAt.port}`, edge_https: null as string | null, dashboard: '' }
+    const names = createNames({ httpsUrl: () => urls.edge_https })
     const authenticator = createAuthenticator({ db: store.db, clock })
+
+    const purge = createPurge({ db: store.db, cache: edge.cache, clock, bus })
+    for (const id of await store.db.read(listUncached)) edge.cache.setEnabled(id, false)
 
     const engine = createEngine({
       store,
@@ -152,6 +171,10 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       log,
       data_dir,
       settings: settings.current,
+      purgeOnSwap: async (projectId) => {
+        // What a disk could not let go of is not served by this run all the same; a new version does not wait for it.
+        await purge(projectId, { all: true }, 'deploy').catch((error: unknown) => log.error('cache_not_purged', { project: projectId, error }))
+      },
       concurrentBuilds: (plan) => plans[plan as keyof typeof plans].concurrent_builds,
       urlOf: (name) => `http://${name}:${edgeAt.port}`,
       dashboardUrlOf: (slug) => `${urls.dashboard}projects/${slug}`,
@@ -160,6 +183,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     pageOf = engine.pageOf
 
     let apiFellBack = false
+    let lan: Lan | undefined
     const features: FeatureDeps = {
       store,
       engine,
@@ -167,15 +191,22 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       bus,
       clock,
       settings,
+      cache: edge.cache,
+      metrics,
+      purge,
+      edgeAt: () => ({ host: reachable(options.host), port: edgeAt.port }),
       instance: () => ({
         version,
         api_url: urls.api,
         edge_url: urls.edge,
+        edge_https_url: urls.edge_https,
         dashboard_url: urls.dashboard,
         runtime,
         encryption: masterKey.kind,
         is_local: true,
       }),
+      names,
+      lan: { status: () => lan?.status() ?? { open: false, warning: null, dashboard_urls: [], projects: [] }, look: async () => lan?.look() },
       describeFolder: (path) => source.describeFolder(path),
       isFolder: (path) =>
         stat(path).then(
@@ -209,11 +240,13 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       signIn: authenticator.signIn,
       cookie_name: foundation.cookie_name,
       dashboard_dir: options.dashboard_dir,
+      purgeHook: { projectOf: createPurgeTokenLookup(store.db), purge: (projectId, what) => purge(projectId, what, 'webhook') },
       rateLimits: () => {
         const { rate_limit_authenticated, rate_limit_anonymous } = settings.current()
         return { window_ms: 60_000, authenticated: rate_limit_authenticated, anonymous: rate_limit_anonymous }
       },
       hosts: () => options.names,
+      networkHosts: () => lan?.hosts() ?? [],
       health: async () => ({
         status: 'ok' as const,
         version,
@@ -236,6 +269,21 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     urls.dashboard = `${urls.api}/app/`
 
     await engine.start()
+
+    lan = createLan({
+      isWanted: async () => settings.current().lan && (await store.db.read(ownerHasPassword)),
+      addresses: host.lan_addresses ?? readLanAddresses,
+      machine: hostname(),
+      api: { host: options.host, port: apiPort, open: gate.open },
+      edge: { host: options.host, port: edgeAt.port, open: edge.open },
+      projects: () => liveProjects(store.db),
+      ports: lanPorts(store.db),
+      log,
+    })
+    await lan.look()
+    closers.push(() => lan?.close())
+    const unfollow = bus.onAny((name) => name.startsWith('project:') && lan?.nudge())
+    closers.push(unfollow)
 
     const noteRequests = setInterval(() => {
       const seen = edge.takeLastRequests()
@@ -260,7 +308,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       pid: process.pid,
       api_url: urls.api,
       edge_url: urls.edge,
-      edge_https_url: null,
+      edge_https_url: urls.edge_https,
       dashboard_url: urls.dashboard,
       sign_in_url: await signInUrl(),
       token: foundation.run_token,
@@ -273,6 +321,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     let ending: Promise<void> | undefined
     const stop = async () => {
       clearInterval(noteRequests)
+      await lan?.close()
       const gateClosed = gate.close({ grace_ms: 2_000 })
       await engine.close(appsToStop(settings.current().on_exit))
       await gateClosed
@@ -327,6 +376,8 @@ function appsToStop(on_exit: 'default' | 'stop' | 'keep'): RuntimeName[] {
 
 /** An address that a person can open: a wildcard bind is reached by the loopback name. */
 function shownHost(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
-  return host.includes(':') ? `[${host}]` : host
+  const name = reachable(host)
+  return name.includes(':') ? `[${name}]` : name
 }
+
+const reachable = (host: string): string => (host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host)

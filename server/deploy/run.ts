@@ -171,6 +171,8 @@ async function switchOver(run: Run, candidate: Candidate): Promise<void> {
   try {
     const now = deps.clock.now()
     const began = Date.parse(deployment.started_at ?? deployment.created_at)
+    // After the traffic went over: what is still under way from the one before began earlier, and is not stored.
+    await deps.purgeOnSwap(project.id)
     log.note('route', `Live at ${url}`)
     await log.end('done')
     replaced = await deps.store.db.write((tx) => {

@@ -28,6 +28,8 @@ export interface YardOptions {
   log: Log
   data_dir: string
   settings(): Settings
+  /** Takes out all that the edge has stored of a project whose app was replaced; resolves when no request gets any of it. */
+  purgeOnSwap(projectId: string): Promise<void>
   /** Builds at once of an account, by its plan. */
   concurrentBuilds(plan: string): number
   /** Address of a name at the edge, and of a page of the dashboard; the one place that knows ports. */

@@ -1,10 +1,15 @@
 import type { RuntimeStatus, Settings, check } from '../contract/instance.ts'
+import type { LanStatus } from '../contract/network.ts'
 import type { Engine } from '../deploy/engine.ts'
+import type { EdgeCache } from '../edge/edge.ts'
 import type { Bus } from '../lib/bus.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Sealer } from '../store/sealed.ts'
+import type { Names } from '../names/names.ts'
 import type { Store } from '../store/open.ts'
 import type { z } from 'zod'
+import type { MetricsBook } from './metrics-book.ts'
+import type { Purge } from './purge.ts'
 
 /** What the use cases are given by the composition root. */
 export interface FeatureDeps {
@@ -13,6 +18,16 @@ export interface FeatureDeps {
   sealer: Sealer
   bus: Bus
   clock: Clock
+  /** What the edge has stored of the apps' answers. */
+  cache: EdgeCache
+  /** What was counted at the edge. */
+  metrics: MetricsBook
+  /** Takes out of it, and notes it in the project's log. */
+  purge: Purge
+  /** Where the edge listens, for a request of our own. */
+  edgeAt(): { host: string; port: number }
+  /** The network around this machine: what is open there, and a look that makes it what the setting says. */
+  lan: { status(): Pick<LanStatus, 'open' | 'warning' | 'dashboard_urls' | 'projects'>; look(): Promise<void> }
   /** Settings as they are now; `change` stores them and makes them hold at once. */
   settings: { current(): Settings; change(change: Partial<Settings>): Promise<Settings> }
   /** Facts of this run, ports included. */
@@ -20,11 +35,15 @@ export interface FeatureDeps {
     version: string
     api_url: string
     edge_url: string
+    /** Null when the edge has no TLS listener. */
+    edge_https_url: string | null
     dashboard_url: string
     runtime: RuntimeStatus
     encryption: 'keychain' | 'file_key'
     is_local: boolean
   }
+  /** HTTPS on local names, and the hosts file. */
+  names: Names
   /** What git knows of a folder of this machine. */
   describeFolder(path: string): Promise<{ is_git: boolean; branch: string | null }>
   /** Whether an absolute path names a folder. */

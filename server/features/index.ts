@@ -1,9 +1,14 @@
 import type { Handlers, OperationId } from '../contract/index.ts'
 import { deploymentFor, projectFor } from './access.ts'
+import { createCacheHandlers } from './cache.ts'
 import type { Context } from './context.ts'
 import { createDeploymentHandlers } from './deployments.ts'
 import type { FeatureDeps } from './deps.ts'
+import { createHttpsHandlers } from './https.ts'
 import { createInstanceHandlers } from './instance.ts'
+import { createLanHandlers } from './lan.ts'
+import { createPasswordHandlers } from './password.ts'
+import { createMetricsHandlers } from './metrics.ts'
 import { createPeopleHandlers } from './people.ts'
 import { createProjectHandlers } from './projects.ts'
 
@@ -13,9 +18,14 @@ export type { FeatureDeps } from './deps.ts'
 export function createHandlers(deps: FeatureDeps): Handlers<Context> {
   return {
     ...createProjectHandlers(deps),
+    ...createCacheHandlers(deps),
     ...createDeploymentHandlers(deps),
     ...createInstanceHandlers(deps),
+    ...createMetricsHandlers(deps),
+    ...createLanHandlers(deps),
+    ...createPasswordHandlers(deps),
     ...createPeopleHandlers(deps),
+    ...createHttpsHandlers(deps),
   }
 }
 

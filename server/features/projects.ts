@@ -5,7 +5,7 @@ import { isoTime } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import { pageOf, readCursor } from '../store/page.ts'
 import type { Tx } from '../store/open.ts'
-import { countProjects, findProjectBySlug, insertProject, listProjects, updateProject } from '../store/projects.ts'
+import { countProjects, findProject, findProjectBySlug, insertProject, listProjects, updateProject } from '../store/projects.ts'
 import type { ProjectRow } from '../store/tables.ts'
 import { accountsOf, projectFor } from './access.ts'
 import type { Caller, Context } from './context.ts'
@@ -104,6 +104,7 @@ export function createProjectHandlers(deps: FeatureDeps): ProjectHandlers {
         })
         return projectFor(tx, caller, params.slug)
       })
+      if (body.caching_enabled !== undefined) followCaching(deps, row.id)
       deps.bus.emit(`project:${row.id}`)
       return { project: presentProject(row) }
     },
@@ -120,6 +121,12 @@ export function createProjectHandlers(deps: FeatureDeps): ProjectHandlers {
       return { ok: true, status }
     },
   }
+}
+
+/** Tells the edge what is stored by now: of two changes at once the later one holds. */
+function followCaching(deps: FeatureDeps, projectId: string): void {
+  const project = deps.store.db.readNow((tx) => findProject(tx, projectId))
+  if (project) deps.cache.setEnabled(projectId, project.caching_enabled === 1)
 }
 
 /** A project follows the plan of the account that owns it, whoever of the team changes it. */

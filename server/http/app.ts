@@ -23,7 +23,7 @@ export function mount(parts: { handlers: Handlers<Context>; streams: Streams; do
     routes.add(method, path, { kind: 'operation', id, is_alias: false, run })
     if (path.startsWith('/v1/')) routes.add(method, path.slice('/v1'.length), { kind: 'operation', id, is_alias: true, run })
   }
-  for (const door of parts.doors) routes.add('GET', door.path, { kind: 'door', door })
+  for (const door of parts.doors) routes.add(door.method ?? 'GET', door.path, { kind: 'door', door })
   return routes
 }
 

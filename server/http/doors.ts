@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { version } from '../contract/index.ts'
 import { Problem } from '../contract/errors.ts'
 import type { RuntimeStatus } from '../contract/instance.ts'
@@ -5,6 +6,8 @@ import { createDashboard } from './dashboard.ts'
 import { docsPage } from './docs.ts'
 import { openApiDocument } from './openapi.ts'
 import { page } from './page.ts'
+import { purgeHookDoor } from './purge-hook.ts'
+import type { PurgeHook } from './purge-hook.ts'
 import { json, text } from './respond.ts'
 import type { Answer } from './respond.ts'
 
@@ -20,15 +23,23 @@ export interface Health {
 export interface DoorRequest {
   query: URLSearchParams
   params: Record<string, string>
+  headers: IncomingHttpHeaders
+  /** All values of a header as they came. */
+  header(name: string): string[]
+  body: Buffer
   is_head: boolean
   accepts_html: boolean
+  /** It came from this machine itself and not over the network. */
+  is_local: boolean
 }
 
-/** What is no operation of the record: all GET, open to everybody. */
+/** What is no operation of the record, and open to everybody. */
 export interface Door {
+  /** GET when absent. */
+  method?: 'POST'
   path: string
-  /** Whether a visit counts towards the rate limit. */
-  is_counted: boolean
+  /** Whether a visit counts towards the rate limit; of whom, or always of the peer's address. */
+  is_counted: boolean | 'by_address'
   answer(request: DoorRequest): Promise<Answer>
 }
 
@@ -38,6 +49,7 @@ export interface DoorOptions {
   signIn(code: string): Promise<{ secret: string; max_age_s: number } | undefined>
   cookie_name: string
   dashboard_dir: string | null
+  purgeHook: PurgeHook
 }
 
 export function createDoors(options: DoorOptions): Door[] {
@@ -56,6 +68,7 @@ export function createDoors(options: DoorOptions): Door[] {
     },
     { path: '/docs', is_counted: false, answer: async () => (docs ??= docsPage()) },
     { path: '/sign-in', is_counted: true, answer: (request) => signIn(request, options) },
+    purgeHookDoor(options.purgeHook),
     { path: '/app/**', is_counted: false, answer: (request) => dashboard(request.params.path ?? '/app/') },
     { path: '/app', is_counted: false, answer: async () => redirect(302, '/app/') },
     { path: '/', is_counted: false, answer: async ({ accepts_html }) => (accepts_html ? redirect(302, '/app/') : json(200, directory)) },

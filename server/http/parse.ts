@@ -24,7 +24,11 @@ export function parseQuery(schema: z.ZodObject, query: string): Record<string, u
 }
 
 /** A JSON body as the schema of an operation wants it. `type` is what the request says of it. */
-export function parseBody(schema: z.ZodType, body: Buffer, headers: { type: string | undefined; encoding: string | undefined }): unknown {
+export function parseBody<S extends z.ZodType>(
+  schema: S,
+  body: Buffer,
+  headers: { type: string | undefined; encoding: string | undefined },
+): z.output<S> {
   if (headers.encoding !== undefined && headers.encoding.toLowerCase() !== 'identity') {
     throw new Problem('unsupported_media_type', 'Send the body uncompressed, without Content-Encoding.')
   }

@@ -14,7 +14,7 @@ import type { RateLimit } from './rate-limit.ts'
 import { commonHeaders, createClientSignal, nothing, problemOf, refusal } from './respond.ts'
 import type { Answer } from './respond.ts'
 import type { Found, Match, Routes } from './routes.ts'
-import { checkTransport, hasBody, headerValues, receive } from './transport.ts'
+import { checkTransport, hasBody, headerValues, isLocal, receive } from './transport.ts'
 import type { HostRule } from './transport.ts'
 
 /** What is mounted at a path: an operation of the record, at its own path or at its alias, or a door. */
@@ -72,17 +72,17 @@ export function createPipeline({ routes, hosts, rate, findCaller, resolve, log }
       const body = hasBody(req) ? await receive(req, res) : Buffer.alloc(0)
 
       const caller = await findCaller(req)
-      if (!hosts.isKnown(req.headers.host ?? '') && (hosts.isLoopback || caller?.via !== 'token')) throw misdirected()
+      if (!hosts.isKnown(req) && (!hosts.isOpen(req) || caller?.via !== 'token')) throw misdirected()
 
-      if (caller) key = accountKey(caller.account_id)
-      if (isCounted(match)) {
+      if (caller && countedAs(match) !== 'by_address') key = accountKey(caller.account_id)
+      if (countedAs(match) !== false) {
         counted = rate.count(key)
         if (!counted.allowed) throw new Problem('rate_limited', `Too many requests. Wait ${counted.retry_after_s} s and go on.`, counted)
       }
 
       if (req.method === 'OPTIONS' && (found.allow.length > 0 || pathname === '*'))
         result = nothing({ allow: (found.allow.length > 0 ? found.allow : everyMethod).join(', ') })
-      else if (match?.target.kind === 'door') result = await match.target.door.answer(doorRequest(req, query, match.params))
+      else if (match?.target.kind === 'door') result = await match.target.door.answer(doorRequest(req, { query, body, params: match.params }))
       else result = await operate(req, res, { caller, requestId, pathname, query, body, found })
     } catch (error) {
       const problem = problemOf(error, requestId, match?.target.kind === 'operation' ? match.target.id : null, log)
@@ -108,7 +108,7 @@ export function createPipeline({ routes, hosts, rate, findCaller, resolve, log }
     const spec: OperationSpec = allOperations[target.id]
     if (spec.access === 'owner' && !caller.is_instance_owner) throw new Problem('forbidden', 'Only the owner of this instance may do that.')
     const client = createClientSignal(res)
-    const context = new RequestContext(caller, requestId, client)
+    const context = new RequestContext(caller, requestId, isLocal(req), client)
     // Without a body or a query there is nothing to refuse before the handler itself looks for what the path names.
     if (resolve && (query !== '' || spec.body)) await resolve(context, target.id, params)
     const headers = {
@@ -124,11 +124,13 @@ export function createPipeline({ routes, hosts, rate, findCaller, resolve, log }
 class RequestContext implements Context {
   readonly caller: Caller
   readonly request_id: string
+  readonly is_local: boolean
   readonly #client: { signal: AbortSignal }
 
-  constructor(caller: Caller, requestId: string, client: { signal: AbortSignal }) {
+  constructor(caller: Caller, requestId: string, isLocal: boolean, client: { signal: AbortSignal }) {
     this.caller = caller
     this.request_id = requestId
+    this.is_local = isLocal
     this.#client = client
   }
 
@@ -151,7 +153,7 @@ const misdirected = () =>
 const closing: ReadonlySet<number> = new Set([408, 413, 414, 431])
 const everyMethod = ['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS']
 
-const isCounted = (match: Match<Target> | undefined) => match?.target.kind !== 'door' || match.target.door.is_counted
+const countedAs = (match: Match<Target> | undefined) => (match?.target.kind === 'door' ? match.target.door.is_counted : true)
 
 /** Under these an unknown path tells nothing to somebody who is not signed in. */
 const isApiPath = (pathname: string) => pathname === '/v1' || pathname.startsWith('/v1/') || pathname.startsWith('/instance/')
@@ -166,9 +168,13 @@ function splitTarget(url: string): { pathname: string; query: string } {
   return mark === -1 ? { pathname: url, query: '' } : { pathname: url.slice(0, mark), query: url.slice(mark + 1) }
 }
 
-const doorRequest = (req: IncomingMessage, query: string, params: Record<string, string>): DoorRequest => ({
-  query: new URLSearchParams(query),
-  params,
+const doorRequest = (req: IncomingMessage, parts: { query: string; body: Buffer; params: Record<string, string> }): DoorRequest => ({
+  query: new URLSearchParams(parts.query),
+  params: parts.params,
+  headers: req.headers,
+  header: (name) => headerValues(req, name),
+  body: parts.body,
+  is_local: isLocal(req),
   is_head: req.method === 'HEAD',
   accepts_html: /\btext\/html\b/i.test(req.headers.accept ?? ''),
 })

@@ -3,15 +3,18 @@ import { crc32 } from 'node:zlib'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** `svc_`, 43 random characters (256 bits) and a checksum of 6, so that a scanner can tell a real token from a lookalike. */
-export function newToken(): string {
+/** `svc_` for the API, `hpp_` for the purge webhook of one project. */
+type TokenPrefix = 'svc' | 'hpp'
+
+/** The prefix, 43 random characters (256 bits) and a checksum of 6, so that a scanner can tell a real token from a lookalike. */
+export function newToken(prefix: TokenPrefix = 'svc'): string {
   const body = base62(BigInt(`0x${randomBytes(32).toString('hex')}`), 43)
-  return `svc_${body}${checksum(body)}`
+  return `${prefix}_${body}${checksum(body)}`
 }
 
 /** Whether a text has the form of a token, checksum included; says nothing about whether it is known. */
-export function isToken(text: string): boolean {
-  return /^svc_[0-9A-Za-z]{49}$/.test(text) && checksum(text.slice(4, 47)) === text.slice(47)
+export function isToken(text: string, prefix: TokenPrefix = 'svc'): boolean {
+  return text.startsWith(`${prefix}_`) && /^[a-z]{3}_[0-9A-Za-z]{49}$/.test(text) && checksum(text.slice(4, 47)) === text.slice(47)
 }
 
 /** A secret for links and cookies: 256 bits, safe in a URL. */

@@ -212,6 +212,7 @@ export function purgeProject(tx: Tx, projectId: string): string[] {
   const deployments = tx.sqlAll<{ id: string }>('SELECT id FROM deployments WHERE project_id = ?', projectId).map((row) => row.id)
   tx.sqlRun('DELETE FROM deployments WHERE project_id = ?', projectId)
   tx.sqlRun('DELETE FROM env_vars WHERE project_id = ?', projectId)
+  for (const table of ['purge_tokens', 'cache_events', 'domains']) tx.sqlRun(`DELETE FROM ${table} WHERE project_id = ?`, projectId)
   tx.sqlRun('DELETE FROM projects WHERE id = ?', projectId)
   return deployments
 }

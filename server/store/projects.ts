@@ -28,6 +28,11 @@ export function countProjects(tx: Tx, accountId: string): number {
   return tx.sqlFirst<{ n: number }>('SELECT count(*) AS n FROM projects WHERE account_id = ? AND deleted_at IS NULL', accountId)?.n ?? 0
 }
 
+/** Projects whose answers the edge is not to store. */
+export function listUncached(tx: Tx): string[] {
+  return tx.sqlAll<{ id: string }>('SELECT id FROM projects WHERE caching_enabled = 0 AND deleted_at IS NULL').map((row) => row.id)
+}
+
 export function insertProject(tx: Tx, project: Omit<ProjectRow, 'seq'>): void {
   tx.run(tx.query.insertInto('projects').values(project))
 }

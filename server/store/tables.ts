@@ -2,6 +2,7 @@ import type { Generated } from 'kysely'
 import type { PurgeKind, PurgeSource } from '../contract/cache.ts'
 import type { DeploymentStatus, DeploymentTarget, DeploymentTrigger, RuntimeName, SourceKind, StepName, StepStatus } from '../contract/deployments.ts'
 import type { PlanName } from '../contract/instance.ts'
+import type { metricsCounters } from '../contract/metrics.ts'
 import type { ProjectStatus } from '../contract/projects.ts'
 
 /** The rows. Names are those of the wire; times are ISO text; booleans are 0 or 1; `sealed_` columns are encrypted. */
@@ -25,8 +26,12 @@ export interface Tables {
   passwords: { user_id: string; hash: string; created_at: string }
 }
 
-interface CacheEventTable {
+interface CacheEventTable extends Omit<CacheEventRow, 'seq'> {
   seq: Generated<number>
+}
+
+export interface CacheEventRow {
+  seq: number
   id: string
   project_id: string
   kind: PurgeKind
@@ -200,4 +205,22 @@ export interface ChunkRow {
   bytes: number
   /** Records, one line of JSON each, joined by \n. */
   body: string
+}
+
+/** The third file: what was asked of the projects. May lose its last seconds. */
+export interface MetricsTables {
+  buckets: MetricsRow
+}
+
+export interface MetricsRow extends Record<(typeof metricsCounters)[number], number> {
+  project_id: string
+  /** Where it begins, seconds since 1970: a multiple of `seconds`. */
+  ts: number
+  /** How long it is. Rows are folded into longer ones as they age; no request is in two. */
+  seconds: number
+  /** Encoded histograms of milliseconds. */
+  latencies: Uint8Array
+  cold_latencies: Uint8Array | null
+  /** Milliseconds since 1970. */
+  last_cold_start_at: number | null
 }

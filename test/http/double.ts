@@ -8,6 +8,7 @@ import type { Deployment } from '../../server/contract/deployments.ts'
 import type { Project } from '../../server/contract/projects.ts'
 import type { EventStream } from '../../server/contract/operation.ts'
 import type { Caller, Context } from '../../server/features/context.ts'
+import type { PurgeScope } from '../../server/features/purge.ts'
 import { createGate } from '../../server/http/index.ts'
 import type { GateOptions } from '../../server/http/index.ts'
 import { systemClock } from '../../server/lib/clock.ts'
@@ -15,6 +16,7 @@ import { newId } from '../../server/lib/id.ts'
 import { createLog } from '../../server/lib/log.ts'
 import { newToken } from '../../server/lib/token.ts'
 
+export const purgeToken = 'hpp_token_of_every_project'
 export const cookieName = 'homeport_test'
 
 export interface Double {
@@ -32,6 +34,8 @@ export interface Double {
   log: Record<string, unknown>[]
   revoked: Set<string>
   codes: Set<string>
+  /** What the webhook was asked to purge, and of which project; `purgeToken` opens all. */
+  purges: [string, PurgeScope][]
   gate: ReturnType<typeof createGate>
   fetch(path: string, init?: RequestInit): Promise<Response>
   close(): Promise<void>
@@ -45,6 +49,7 @@ export async function startDouble(overrides: Partial<GateOptions> & { host?: str
   const revoked = new Set<string>()
   const codes = new Set<string>(['good-code'])
   const projects: Double['projects'] = new Map()
+  const purges: Double['purges'] = []
   const made = { stream: async function* () {} as Double['stream'], onStreamQuery: (() => {}) as Double['onStreamQuery'] }
   const live = (found: typeof owner | undefined) => (found && !revoked.has(found.caller.credential_id) ? found : undefined)
 
@@ -68,6 +73,13 @@ export async function startDouble(overrides: Partial<GateOptions> & { host?: str
     cookie_name: cookieName,
     health: async () => ({ status: 'ok', version: '0.1.0', runtime: null, uptime_s: 1, checks: { database: 'ok' } }),
     dashboard_dir: null,
+    purgeHook: {
+      projectOf: async (slug, token) => (projects.has(slug) && token === purgeToken ? slug : undefined),
+      purge: async (projectId, what) => {
+        purges.push([projectId, what])
+        return purges.length
+      },
+    },
     rateLimits: () => ({ authenticated: 1_000_000, anonymous: 1_000_000 }),
     clock: systemClock,
     log: createLog((line) => log.push(JSON.parse(line) as Record<string, unknown>)),
@@ -96,6 +108,7 @@ export async function startDouble(overrides: Partial<GateOptions> & { host?: str
     log,
     revoked,
     codes,
+    purges,
     gate,
     fetch: (path, init) => fetch(url + path, { redirect: 'manual', ...init }),
     close: () => gate.close({ grace_ms: 500 }),
@@ -274,6 +287,33 @@ function createHandlers(
     async streamRuntimeLog(context, { params, query }) {
       visible(projects, context, params.slug)
       return stream(context, query)
+    },
+    async createPurgeToken(context, { params }) {
+      visible(projects, context, params.slug)
+      return { token: newToken('hpp'), webhook_url: `http://localhost/hooks/cache/${params.slug}` }
+    },
+    async purgeAll(context, { params }) {
+      visible(projects, context, params.slug)
+      return { ok: true, purged: 0 }
+    },
+    async purgeTags(context, { params }) {
+      visible(projects, context, params.slug)
+      return { ok: true, purged: 0 }
+    },
+    async purgeUrls(context, { params }) {
+      visible(projects, context, params.slug)
+      return { ok: true, purged: 0 }
+    },
+    async listCacheEvents(context, { params }) {
+      visible(projects, context, params.slug)
+      return {
+        events: [{ id: newId('evt'), kind: 'purge_tags' as const, tags: ['a'], urls: [], purged: 1, source: 'api' as const, created_at: now }],
+        next_cursor: null,
+      }
+    },
+    async inspectCache(context, { params, body }) {
+      visible(projects, context, params.slug)
+      return { url: body.url, key: body.url, verdict: 'MISS' as const, why: 'Nothing is stored.', stored: null, answer: null }
     },
     getSession: async ({ caller }) => ({
       user: user(caller),

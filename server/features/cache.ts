@@ -1,0 +1,77 @@
+import type { Handlers } from '../contract/index.ts'
+import type { CacheEvent, PurgeSource } from '../contract/cache.ts'
+import { limits } from '../contract/limits.ts'
+import { hashSecret, newToken } from '../lib/token.ts'
+import { isoTime } from '../lib/clock.ts'
+import { listCacheEvents } from '../store/cache-events.ts'
+import { pageOf } from '../store/page.ts'
+import { replacePurgeToken } from '../store/purge-tokens.ts'
+import type { CacheEventRow } from '../store/tables.ts'
+import { projectFor } from './access.ts'
+import type { Caller, Context } from './context.ts'
+import type { FeatureDeps } from './deps.ts'
+import { inspectCache } from './inspect.ts'
+import { cursorIn } from './projects.ts'
+import { noteCacheEvent } from './purge.ts'
+
+type CacheHandlers = Pick<Handlers<Context>, 'createPurgeToken' | 'purgeAll' | 'purgeTags' | 'purgeUrls' | 'listCacheEvents' | 'inspectCache'>
+
+export function createCacheHandlers(deps: FeatureDeps): CacheHandlers {
+  const { db } = deps.store
+  return {
+    async createPurgeToken({ caller }, { params }) {
+      const token = newToken('hpp')
+      const now = deps.clock.now()
+      const project = await db.write((tx) => {
+        const found = projectFor(tx, caller, params.slug)
+        replacePurgeToken(tx, { project_id: found.id, hash: hashSecret(token), created_at: isoTime(now) })
+        noteCacheEvent(tx, { project_id: found.id, kind: 'token_rotated', tags: [], urls: [], purged: 0, source: sourceOf(caller), now })
+        return found
+      })
+      deps.bus.emit(`project:${project.id}`)
+      return { token, webhook_url: `${deps.instance().api_url}/hooks/cache/${project.slug}` }
+    },
+
+    async purgeAll({ caller }, { params }) {
+      const project = await db.read((tx) => projectFor(tx, caller, params.slug))
+      return { ok: true, purged: await deps.purge(project.id, { all: true }, sourceOf(caller)) }
+    },
+
+    async purgeTags({ caller }, { params, body }) {
+      const project = await db.read((tx) => projectFor(tx, caller, params.slug))
+      return { ok: true, purged: await deps.purge(project.id, { tags: body.tags }, sourceOf(caller)) }
+    },
+
+    async purgeUrls({ caller }, { params, body }) {
+      const project = await db.read((tx) => projectFor(tx, caller, params.slug))
+      return { ok: true, purged: await deps.purge(project.id, { urls: body.urls }, sourceOf(caller)) }
+    },
+
+    async listCacheEvents({ caller }, { params, query }) {
+      const limit = query.limit ?? limits.page.default
+      const rows = await db.read((tx) => {
+        const project = projectFor(tx, caller, params.slug)
+        return listCacheEvents(tx, { project_id: project.id, before: cursorIn(query.cursor), limit: limit + 1 })
+      })
+      const page = pageOf(rows, limit)
+      return { events: page.rows.map(presentEvent), next_cursor: page.next_cursor }
+    },
+
+    async inspectCache({ caller, signal }, { params, body }) {
+      const project = await db.read((tx) => projectFor(tx, caller, params.slug))
+      return inspectCache(deps, project, body, signal)
+    },
+  }
+}
+
+const sourceOf = (caller: Caller): PurgeSource => (caller.via === 'session' ? 'dashboard' : 'api')
+
+const presentEvent = ({ id, kind, tags, urls, purged, source, created_at }: CacheEventRow): CacheEvent => ({
+  id,
+  kind,
+  tags: JSON.parse(tags) as string[],
+  urls: JSON.parse(urls) as string[],
+  purged,
+  source,
+  created_at,
+})

@@ -1,0 +1,107 @@
+import { request } from 'node:http'
+import { Problem } from '../contract/errors.ts'
+import type { Issue } from '../contract/errors.ts'
+import type { CacheVerdict } from '../contract/network.ts'
+import type { ProjectRow } from '../store/tables.ts'
+import { addressIn, namesOf } from './address.ts'
+import type { FeatureDeps } from './deps.ts'
+
+export interface Question {
+  url: string
+  headers?: Record<string, string> | undefined
+  send?: boolean | undefined
+}
+
+/** What is read of a real answer, so that the edge gets it whole and may store it. */
+const readWithin = { ms: 25_000, bytes: 64 * 1024 * 1024 }
+
+/** What the cache does with an address of a project now, and if wanted what a real request for it gets. */
+export async function inspectCache(deps: FeatureDeps, project: ProjectRow, question: Question, signal: AbortSignal): Promise<CacheVerdict> {
+  const names = await deps.store.db.read((tx) => namesOf(tx, project.id))
+  const found = addressIn(question.url, names)
+  const headers = lowerCased(question.headers ?? {})
+  const issues: Issue[] = [...('fault' in found ? [{ path: 'url', message: found.fault }] : []), ...faultsOf(headers)]
+  if ('fault' in found || issues.length > 0)
+    throw new Problem('invalid_input', `The body is not in order. ${issues[0]?.path}: ${issues[0]?.message}`, { issues })
+
+  const host = found.host ?? `${project.slug}.localhost`
+  const verdict = deps.cache.inspect({ project_id: project.id, host, target: found.target, headers })
+  const at = deps.edgeAt()
+  const answer = question.send === true ? await ask({ at, host, target: found.target, headers, signal }) : null
+  return { url: `http://${host}:${at.port}${found.target}`, ...verdict, answer }
+}
+
+const lowerCased = (headers: Record<string, string>) =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+
+/** These say how a request is carried, and are not the asker's to choose. */
+const carriers = new Set(
+  'host connection content-length transfer-encoding te trailer upgrade expect keep-alive proxy-connection x-homeport-look'.split(' '),
+)
+
+function faultsOf(headers: Record<string, string>): Issue[] {
+  return Object.entries(headers).flatMap(([name, value]) => {
+    const message = !/^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name)
+      ? 'This is not the name of a header.'
+      : carriers.has(name)
+        ? 'This header cannot be chosen here.'
+        : /[^\t\x20-\x7e\x80-\xff]/.test(value)
+          ? 'A header has no control characters, and none past Latin-1.'
+          : undefined
+    return message === undefined ? [] : [{ path: `headers.${name.slice(0, 100)}`, message }]
+  })
+}
+
+interface Asked {
+  at: { host: string; port: number }
+  host: string
+  target: string
+  headers: Record<string, string>
+  signal: AbortSignal
+}
+
+/** A real GET through the edge, read to its end; null when no head came in time. */
+function ask({ at, host, target, headers, signal }: Asked): Promise<CacheVerdict['answer']> {
+  const began = performance.now()
+  return new Promise((resolve) => {
+    const patience = AbortSignal.any([signal, AbortSignal.timeout(readWithin.ms)])
+    const asked = request(
+      {
+        host: at.host,
+        port: at.port,
+        path: target,
+        agent: false,
+        headers: { accept: '*/*', ...headers, host: `${host}:${at.port}` },
+        signal: patience,
+      },
+      (got) => {
+        const ms = Math.round((performance.now() - began) * 10) / 10
+        const pairs = got.rawHeaders.flatMap((name, i) => (i % 2 === 0 ? [[name, got.rawHeaders[i + 1] ?? ''] satisfies [string, string]] : []))
+        const textOf = (name: string) =>
+          pairs
+            .filter(([one]) => one.toLowerCase() === name)
+            .map(([, value]) => value)
+            .join(', ') || null
+        const age = textOf('age')
+        let bytes = 0
+        got.on('data', (part: Buffer) => {
+          bytes += part.length
+          if (bytes > readWithin.bytes) got.destroy()
+        })
+        got.on('error', () => {})
+        got.on('close', () =>
+          resolve({
+            status: got.statusCode ?? 0,
+            x_cache: textOf('x-cache'),
+            cache_status: textOf('cache-status'),
+            age_s: age === null ? null : Number(age),
+            ms,
+            headers: pairs,
+          }),
+        )
+      },
+    )
+    asked.on('error', () => resolve(null))
+    asked.end()
+  })
+}
