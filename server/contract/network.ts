@@ -23,6 +23,7 @@ export type HttpsStatus = z.output<typeof httpsStatus>
 export const lanStatus = z.object({
   open: z.boolean(),
   has_owner_password: z.boolean(),
+  sign_in_email: z.string().describe('What the owner signs in with, beside the password.'),
   encrypted: z.boolean().describe('False: passwords and tokens cross the network in the clear.'),
   warning: z.string().nullable(),
   dashboard_urls: z.array(z.string()),
@@ -161,6 +162,18 @@ export const networkOperations = {
     query: empty,
     success: { status: 200, json: z.object({ lan: lanStatus }) },
     errors: [],
+  }),
+  createSetupCode: operation({
+    method: 'POST',
+    path: '/instance/setup-codes',
+    group: 'Instance',
+    summary: 'A code that lets another machine set the owner’s password, once',
+    description: 'Given to this machine alone; 403 to any other. A new code takes the place of the last.',
+    access: 'owner',
+    params: empty,
+    query: empty,
+    success: { status: 201, json: z.object({ setup_code: z.string(), expires_at: dateTime }) },
+    errors: ['forbidden'],
   }),
   setOwnerPassword: operation({
     method: 'POST',

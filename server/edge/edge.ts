@@ -1,3 +1,5 @@
+import type { Meter } from './meter.ts'
+
 /**
  * The edge: `http://{slug}.localhost:PORT` to whatever serves that name now. It looks names up in a table that the
  * yard keeps; it never splits or guesses them. It knows nothing of rows, builds or the API.
@@ -5,6 +7,12 @@
 export interface Edge {
   /** Opens the listener and resolves with the port that it got. A taken port: the next free one, and `fell_back` is true. */
   listen(options: { host: string; port: number }): Promise<{ port: number; fell_back: boolean }>
+
+  /**
+   * Opens a further listener, on an address of the network. `as`: all that comes by it is for this name, whatever Host it
+   * names. Rejects when the port is taken; closing cuts its connections at once.
+   */
+  open(options: { address: string; port: number; as?: string }): Promise<{ port: number; close(): Promise<void> }>
 
   /**
    * Puts a route in place at once and for every request from now on. Resolves, for the route that was replaced, when its
@@ -32,6 +40,9 @@ export interface Edge {
 
   /** What is stored of the apps' answers. */
   cache: EdgeCache
+
+  /** Counts what is asked of the projects. */
+  meter: Meter
 
   close(options?: { grace_ms?: number }): Promise<void>
 }

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { Log } from '../lib/log.ts'
 import type { Route } from './edge.ts'
 import { limits } from './limits.ts'
+import type { Meter } from './meter.ts'
 import type { Instance, Router } from './router.ts'
 import type { Sweep, Timed } from './sweep.ts'
 
@@ -11,6 +12,7 @@ export interface Gate {
   router: Router
   sweep: Sweep
   log: Log
+  meter: Meter
   newId(): string
   /** `Date: ...\r\n` */
   dateLine(): string
@@ -18,6 +20,10 @@ export interface Gate {
   /** Has the app behind this route woken; however often it is called, once. */
   wake(route: Route): void
   look_secret: string | undefined
+  /** Connections that did not come by the main listener. `as`: the name that every request on it is for, whatever its Host says. */
+  network: WeakMap<Socket, { as: string | undefined }>
+  /** A cookie of the platform's own, kept from apps that share a host name with it. */
+  private_cookie: string | undefined
   /** Connections on the plain path. */
   plain: Set<{ retire(): void }>
   /** Requests under way by connection, on the ordinary path. */

@@ -7,6 +7,8 @@ import { createCaching } from './cache/index.ts'
 import type { CacheOptions, Edge, Page, Route } from './edge.ts'
 import type { Gate } from './gate.ts'
 import { limits } from './limits.ts'
+import { createMeter } from './meter.ts'
+import { openListener } from './network.ts'
 import { serveOrdinary } from './ordinary.ts'
 import { refusalAnswer } from './pages.ts'
 import { servePlain } from './plain.ts'
@@ -34,9 +36,13 @@ export interface EdgeOptions {
   wake?: (route: Route) => void
   /** Requests of the platform itself bear it in `X-Homeport-Look` and do not count as visits. It goes no further than here. */
   look_secret?: string
+  /** A cookie that browsers on the network may send to apps as well as to the dashboard; apps do not get it. */
+  private_cookie?: string
   head_timeout_ms?: number
   /** Within each such window a request body has to make progress. */
   body_window_ms?: number
+  /** Whether requests are counted and timed, asked for each. Default: no. */
+  metrics?: () => boolean
   /** Without it nothing is stored. */
   cache?: CacheOptions
 }
@@ -44,7 +50,8 @@ export interface EdgeOptions {
 export function createEdge(options: EdgeOptions): Edge {
   const clock = options.clock ?? systemClock
   const sweep = createSweep(clock, limits.sweep_ms)
-  const router = createRouter(clock, sweep, {
+  const meter = createMeter({ clock, on: options.metrics ?? (() => false) })
+  const router = createRouter(clock, sweep, meter, {
     connect_ms: options.connect_timeout_ms ?? limits.connect_ms,
     answer_ms: options.upstream_timeout_ms ?? limits.answer_ms,
     unknown: options.unknown,
@@ -55,6 +62,7 @@ export function createEdge(options: EdgeOptions): Edge {
     router,
     sweep,
     log: options.log,
+    meter,
     newId: createRequestIds(clock),
     dateLine: createDateLine(clock),
     starting_ms: options.starting_ms ?? limits.starting_ms,
@@ -64,6 +72,8 @@ export function createEdge(options: EdgeOptions): Edge {
       options.wake?.(route)
     },
     look_secret: options.look_secret,
+    network: new WeakMap(),
+    private_cookie: options.private_cookie,
     plain: new Set(),
     under_way: new WeakMap(),
     body_window_ms: options.body_window_ms ?? limits.body_window_ms,
@@ -72,6 +82,8 @@ export function createEdge(options: EdgeOptions): Edge {
   const sockets = new Set<Socket>()
   const server = createListener(gate, sockets, options.fast_path ?? true)
   const twin = createNetServer({ allowHalfOpen: true, noDelay: true }, (socket) => void server.emit('connection', socket))
+
+  const openings = new Set<{ close(): Promise<void> }>()
 
   return {
     async listen({ host, port }) {
@@ -82,16 +94,33 @@ export function createEdge(options: EdgeOptions): Edge {
       }
       return { port: got, fell_back: port !== 0 && got !== port }
     },
+    async open({ address, port, as }) {
+      const accept = (socket: Socket) => {
+        gate.network.set(socket, { as: as === undefined ? undefined : known(as) })
+        server.emit('connection', socket)
+      }
+      const opening = await openListener({ address, port, accept })
+      openings.add(opening)
+      return {
+        port: opening.port,
+        close() {
+          openings.delete(opening)
+          return opening.close()
+        },
+      }
+    },
     setRoute: (host, route, { drain_ms = limits.drain_ms } = {}) => router.set(known(host), route, drain_ms),
     removeRoute: (host, { drain_ms = limits.drain_ms } = {}) => router.remove(known(host), drain_ms),
     route: (host) => router.find(known(host))?.route,
     takeLastRequests: () => router.takeLastRequests(),
     idleSince: (host) => router.idleSince(known(host)),
     cache: caching,
+    meter,
     async close({ grace_ms = 0 } = {}) {
       const closed = Promise.all(
         [server, twin].map((one) => new Promise<void>((resolve) => (one.listening ? one.close(() => resolve()) : resolve()))),
       )
+      for (const opening of openings) void opening.close()
       server.closeIdleConnections()
       for (const connection of gate.plain) connection.retire()
       const timer = setTimeout(() => {
@@ -141,7 +170,8 @@ function createListener(gate: Gate, sockets: Set<Socket>, fast_path: boolean): S
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket))
-    if (fast_path) servePlain(gate, socket, ordinary)
+    // By a listener of the network the name may be another than Host says: the plain path does not ask.
+    if (fast_path && !gate.network.has(socket)) servePlain(gate, socket, ordinary)
     else ordinary(socket)
   })
   serveOrdinary(gate, server)

@@ -8,6 +8,7 @@ import { limits } from './limits.ts'
 import { failurePage, pageAnswer, refusalAnswer, routePage, type PageName } from './pages.ts'
 import type { ResponseHead } from './response-head.ts'
 import { hostName } from './host.ts'
+import { nameOf } from './network.ts'
 import type { Instance } from './router.ts'
 import { sendSlice } from './slice.ts'
 import type { Exchange, Failure, Sink } from './exchange.ts'
@@ -102,7 +103,7 @@ class OrdinaryVisit implements Visit, Sink {
     this.id = gate.newId()
     this.method = request.method ?? ''
     this.target = request.url ?? ''
-    this.host = hostName(request.headers.host ?? '') ?? ''
+    this.host = nameOf(gate, request)
     this.loopback = isLoopback(request.socket.remoteAddress ?? '')
     this.#gate = gate
     this.#request = request

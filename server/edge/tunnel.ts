@@ -7,7 +7,7 @@ import { limits } from './limits.ts'
 import { refusal, upstreamHead } from './ordinary.ts'
 import { failurePage, pageAnswer, refusalAnswer, routePage, type PageName } from './pages.ts'
 import type { ResponseHead } from './response-head.ts'
-import { hostName } from './host.ts'
+import { nameOf } from './network.ts'
 import type { Instance } from './router.ts'
 import type { Timed } from './sweep.ts'
 import type { Exchange, Failure, Sink } from './exchange.ts'
@@ -48,7 +48,7 @@ class Tunnel implements Visit, Sink, Timed {
     this.id = gate.newId()
     this.method = request.method ?? ''
     this.target = request.url ?? ''
-    this.host = hostName(request.headers.host ?? '') ?? ''
+    this.host = nameOf(gate, request)
     this.loopback = isLoopback(socket.remoteAddress ?? '')
     this.#gate = gate
     this.#request = request

@@ -19,6 +19,8 @@ export interface Caller {
 export interface Context {
   caller: Caller
   request_id: string
+  /** It came from this machine itself and not over the network. */
+  is_local: boolean
   /** Aborted when the client is gone. */
   signal: AbortSignal
 }

@@ -4,11 +4,13 @@ import { isoTime } from '../lib/clock.ts'
 import { hashSecret, newSecret } from '../lib/token.ts'
 import { findDeploymentById } from '../store/deployments.ts'
 import { findAccount, findUser, insertSignInCode, removeSession } from '../store/people.ts'
+import { ownerHasPassword } from '../store/passwords.ts'
 import { findProject, findProjectBySlug } from '../store/projects.ts'
 import { maySee } from './access.ts'
 import type { Context } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import { followInstance } from './instance-events.ts'
+import { passwordRequired } from './password.ts'
 import { presentAccount, presentDeployment, presentProject, presentUser } from './present.ts'
 import { addProject } from './projects.ts'
 import { slugFor } from './slug.ts'
@@ -70,7 +72,10 @@ export function createInstanceHandlers(deps: FeatureDeps): InstanceHandlers {
     },
 
     async updateSettings(_context, { body }) {
-      return { settings: await deps.settings.change(body) }
+      if (body.lan === true && !(await db.read(ownerHasPassword))) throw passwordRequired()
+      const settings = await deps.settings.change(body)
+      if (body.lan !== undefined) await deps.lan.look()
+      return { settings }
     },
 
     async createSignInLink({ caller }) {

@@ -13,6 +13,7 @@ import type { DoorOptions } from './doors.ts'
 import { createPipeline } from './pipeline.ts'
 import { createRateLimit } from './rate-limit.ts'
 import type { RateLimits } from './rate-limit.ts'
+import { openOnNetwork } from './network.ts'
 import { createHttpServer, usualPatience } from './server.ts'
 import type { Patience } from './server.ts'
 import { createStreams } from './sse.ts'
@@ -35,6 +36,8 @@ export interface GateOptions extends DoorOptions {
   rateLimits?: () => RateLimits
   /** Names beside localhost that this instance answers to; without a port they stand for any. */
   hosts?: () => readonly string[]
+  /** Addresses and names, with port, by which this machine is known on the network while that is open. */
+  networkHosts?: () => readonly string[]
   /** 10 s for the headers, 60 s for a whole request, when absent. */
   patience?: Patience
   clock: Clock
@@ -44,6 +47,11 @@ export interface GateOptions extends DoorOptions {
 export interface Gate {
   /** Opens the listener and resolves with its port. `fallback`: a taken port gives way to the next free one. */
   listen(options: { host: string; port: number; fallback?: boolean }): Promise<number>
+  /**
+   * Opens a further listener, on an address of the network around this machine. Its Host has to be that address, or one of
+   * `hosts`; any other is served to holders of a token. Rejects when the port is taken.
+   */
+  open(options: { address: string; port: number }): Promise<{ close(): Promise<void> }>
   /** Stops accepting, ends streams with `retry`, lets requests finish for `grace_ms`, then cuts what is left. */
   close(options?: { grace_ms?: number }): Promise<void>
   /** How many event streams are open now. */
@@ -61,7 +69,7 @@ export function createGate(options: GateOptions): Gate {
   const streams = createStreams({ log, credentialAlive: options.credentialAlive })
   const answer = createPipeline({
     routes: mount({ handlers: options.handlers, streams, doors: createDoors(options) }),
-    hosts: createHostRule({ bind: () => bind, hosts: options.hosts ?? (() => []) }),
+    hosts: createHostRule({ bind: () => bind, hosts: options.hosts ?? (() => []), networkHosts: options.networkHosts ?? (() => []) }),
     rate,
     findCaller: createCallerLookup(options),
     resolve: options.resolve,
@@ -72,6 +80,8 @@ export function createGate(options: GateOptions): Gate {
   server.on('error', (error) => {
     if (server.listening) log.error('listener_failed', { error })
   })
+
+  const openings = new Set<{ close(): Promise<void> }>()
 
   async function open(host: string, port: number): Promise<void> {
     server.listen(port, host)
@@ -94,8 +104,20 @@ export function createGate(options: GateOptions): Gate {
       return bind.port
     },
 
+    async open(at) {
+      const opening = await openOnNetwork(server, at)
+      openings.add(opening)
+      return {
+        close() {
+          openings.delete(opening)
+          return opening.close()
+        },
+      }
+    },
+
     async close({ grace_ms = 5000 } = {}) {
       if (!server.listening) return
+      for (const opening of openings) void opening.close()
       const closed = once(server, 'close')
       server.close()
       streams.endAll()

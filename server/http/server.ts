@@ -16,6 +16,11 @@ export interface Patience {
 
 export const usualPatience: Patience = { headers_ms: 10_000, request_ms: 60_000 }
 
+const current = new WeakMap<Socket, ServerResponse>()
+
+/** The answer that is being made on a connection, if any. */
+export const answerUnderWay = (socket: Socket): ServerResponse | undefined => current.get(socket)
+
 type Listener = (req: IncomingMessage, res: ServerResponse) => unknown
 
 /**
@@ -33,8 +38,6 @@ export function createHttpServer(handle: Listener, rate: RateLimit, patience: Pa
   })
   // Node drops headers past its limit without a word; the pipeline counts them and refuses.
   server.maxHeadersCount = 0
-  const current = new WeakMap<Socket, ServerResponse>()
-
   const listener: Listener = (req, res) => {
     current.set(req.socket, res)
     res.once('close', () => current.delete(req.socket))

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { Problem } from '../contract/errors.ts'
 import { limits } from '../contract/limits.ts'
 
@@ -38,6 +39,18 @@ export function checkTransport(req: IncomingMessage): void {
 
 /** Whether the request line and headers announce a body. */
 export const hasBody = (req: IncomingMessage) => req.headers['transfer-encoding'] !== undefined || (req.headers['content-length'] ?? '0') !== '0'
+
+/** Connections that came in by a further listener, on the network. */
+const fromNetwork = new WeakSet<Socket>()
+
+export const markFromNetwork = (socket: Socket): void => void fromNetwork.add(socket)
+
+/** Whether a request was made on this machine: by its own loopback, and not through a proxy that stands on it. */
+export function isLocal(req: IncomingMessage): boolean {
+  const peer = req.socket.remoteAddress ?? ''
+  const isLoopback = peer === '::1' || /^(::ffff:)?127\./i.test(peer)
+  return isLoopback && !fromNetwork.has(req.socket) && req.headers.forwarded === undefined && req.headers['x-forwarded-for'] === undefined
+}
 
 /** Reads the whole body, at most 1 MiB; past that it throws 413 and the connection has to close after the answer. */
 export function receive(req: IncomingMessage, res: ServerResponse): Promise<Buffer> {
@@ -89,21 +102,32 @@ export function receive(req: IncomingMessage, res: ServerResponse): Promise<Buff
  * Which names this instance answers to. On a loopback bind nothing but its own, or a page of another site could reach it by
  * a name that it points here (DNS rebinding); on an open bind an unknown name is served to holders of a token.
  */
-export function createHostRule(options: { bind: () => { host: string; port: number }; hosts: () => readonly string[] }) {
+export function createHostRule(options: {
+  bind: () => { host: string; port: number }
+  hosts: () => readonly string[]
+  /** What this machine is called on the network while that is open. */
+  networkHosts: () => readonly string[]
+}) {
+  const isLoopback = (): boolean => {
+    const { host } = options.bind()
+    return host === 'localhost' || host === '::1' || host.startsWith('127.')
+  }
+  /** Others can reach us by this connection. */
+  const isOpen = (req: IncomingMessage): boolean => !isLoopback() || fromNetwork.has(req.socket)
+
   return {
-    isKnown(host: string): boolean {
+    isKnown(req: IncomingMessage): boolean {
+      const host = req.headers.host ?? ''
       const { host: bound, port } = options.bind()
       const name = host.toLowerCase()
       const literal = bound.includes(':') ? `[${bound}]` : bound
       const own = ['localhost', '127.0.0.1', '[::1]', ...(isUnspecified(bound) ? [] : [literal])]
       if (own.some((known) => name === `${known}:${port}` || (port === 80 && name === known))) return true
+      if (isOpen(req) && options.networkHosts().includes(name)) return true
       // A configured name without a port stands for any: a proxy in front may use its own.
       return options.hosts().some((known) => name === known.toLowerCase() || name.replace(/:\d{1,5}$/, '') === known.toLowerCase())
     },
-    get isLoopback(): boolean {
-      const { host } = options.bind()
-      return host === 'localhost' || host === '::1' || host.startsWith('127.')
-    },
+    isOpen,
   }
 }
 

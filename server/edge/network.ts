@@ -1,0 +1,61 @@
+import type { IncomingMessage } from 'node:http'
+import { createServer, type Socket } from 'node:net'
+import type { Gate } from './gate.ts'
+import { hostName } from './host.ts'
+
+/** A further listener, whose connections go where those of the main one go. Closing it cuts them. */
+export async function openListener(options: {
+  address: string
+  port: number
+  accept(socket: Socket): void
+}): Promise<{ port: number; close(): Promise<void> }> {
+  const sockets = new Set<Socket>()
+  const server = createServer({ allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 }, (socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+    options.accept(socket)
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    // Without `ipv6Only` an address of IPv6 might take in IPv4 too.
+    server.listen({ host: options.address, port: options.port, ipv6Only: true, exclusive: true, backlog: 512 }, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+  server.on('error', () => {})
+  const address = server.address()
+  return {
+    port: typeof address === 'object' && address ? address.port : options.port,
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve())
+        for (const socket of sockets) socket.destroy()
+      }),
+  }
+}
+
+/**
+ * The name that a request is for. On the network many apps and the dashboard stand at one address, and browsers share cookies
+ * over all ports of it: the dashboard's own goes no further.
+ */
+export function nameOf(gate: Gate, request: IncomingMessage): string {
+  const named = hostName(request.headers.host ?? '') ?? ''
+  const entry = gate.network.get(request.socket)
+  if (entry === undefined) return named
+  if (gate.private_cookie !== undefined && request.headers.cookie?.includes(gate.private_cookie)) hideCookie(request, gate.private_cookie)
+  return entry.as ?? named
+}
+
+function hideCookie(request: IncomingMessage, name: string): void {
+  const raw = request.rawHeaders
+  for (let i = raw.length - 2; i >= 0; i -= 2) {
+    if (raw[i]?.toLowerCase() !== 'cookie') continue
+    const left = (raw[i + 1] ?? '').split(';').filter((pair) => pair.split('=')[0]?.trim() !== name)
+    if (left.length === 0) raw.splice(i, 2)
+    else raw[i + 1] = left.join(';').trim()
+  }
+  const left = request.headers.cookie?.split(';').filter((pair) => pair.split('=')[0]?.trim() !== name) ?? []
+  if (left.length === 0) delete request.headers.cookie
+  else request.headers.cookie = left.join(';').trim()
+}

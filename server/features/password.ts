@@ -1,0 +1,67 @@
+import { randomInt } from 'node:crypto'
+import { Problem } from '../contract/errors.ts'
+import type { Handlers } from '../contract/index.ts'
+import { isoTime } from '../lib/clock.ts'
+import { hashPassword } from '../lib/password.ts'
+import { sameSecret } from '../lib/token.ts'
+import { findOwner } from '../store/people.ts'
+import { setPassword } from '../store/passwords.ts'
+import type { Context } from './context.ts'
+import type { FeatureDeps } from './deps.ts'
+
+type PasswordHandlers = Pick<Handlers<Context>, 'createSetupCode' | 'setOwnerPassword'>
+
+const codeLife_ms = 15 * 60_000
+/** Wrong guesses after which a code is void. */
+const maxGuesses = 5
+/** Without signs that are taken for one another. 10 of them are 48 bits. */
+const signs = 'ABCDEFGHJKMNPQRSTVWXYZ23456789'
+
+export const passwordRequired = () =>
+  new Problem(
+    'owner_password_required',
+    'Set the owner’s password first, for signing in from other devices: homeport password, or POST /instance/password. Then open the network.',
+  )
+
+/** The owner's password, for signing in from other devices. From another machine it takes a code that only this one shows. */
+export function createPasswordHandlers(deps: FeatureDeps): PasswordHandlers {
+  const { clock } = deps
+  const { db } = deps.store
+  let setup: { code: string; ends: number; guesses: number } | undefined
+
+  /** A code is gone with its first use, right or not good any more. */
+  function takeCode(given: string | undefined): void {
+    if (setup && setup.ends <= clock.monotonic()) setup = undefined
+    if (given !== undefined && setup && sameSecret(given.toUpperCase().replace(/[\s-]/g, ''), setup.code)) {
+      setup = undefined
+      return
+    }
+    if (given !== undefined && setup && ++setup.guesses >= maxGuesses) setup = undefined
+    throw new Problem(
+      'forbidden',
+      given === undefined
+        ? 'From another machine this takes a setup code. Run “homeport password --code” on the machine of the instance, and send the code as setup_code.'
+        : 'This setup code is wrong, was used before, or has expired. Make a new one on the machine of the instance: homeport password --code',
+    )
+  }
+
+  return {
+    async createSetupCode({ is_local }) {
+      if (!is_local) throw new Problem('forbidden', 'A setup code is shown on the machine of the instance alone. Run there: homeport password --code')
+      const code = Array.from({ length: 10 }, () => signs[randomInt(signs.length)]).join('')
+      setup = { code, ends: clock.monotonic() + codeLife_ms, guesses: 0 }
+      return { setup_code: `${code.slice(0, 5)}-${code.slice(5)}`, expires_at: isoTime(clock.now() + codeLife_ms) }
+    },
+
+    async setOwnerPassword({ caller, is_local }, { body }) {
+      if (!is_local) takeCode(body.setup_code)
+      const hash = await hashPassword(body.password)
+      await db.write((tx) => {
+        const owner = findOwner(tx)
+        if (!owner) throw new Problem('forbidden', 'This instance has no owner.')
+        setPassword(tx, { user_id: owner.id, hash, created_at: isoTime(clock.now()) }, caller.credential_id)
+      })
+      return { ok: true }
+    },
+  }
+}

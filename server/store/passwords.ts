@@ -1,0 +1,32 @@
+import type { Tx } from './open.ts'
+
+export interface PasswordRow {
+  user_id: string
+  hash: string
+  created_at: string
+}
+
+export function findPassword(tx: Tx, userId: string): PasswordRow | undefined {
+  return tx.sqlFirst('SELECT * FROM passwords WHERE user_id = ?', userId)
+}
+
+/** Whether the owner of the instance can sign in from another device. */
+export function ownerHasPassword(tx: Tx): boolean {
+  return tx.sqlFirst('SELECT 1 AS one FROM passwords p JOIN users u ON u.id = p.user_id WHERE u.is_instance_owner = 1') !== undefined
+}
+
+/** The password of whoever has that address; undefined for nobody, and for somebody without one. */
+export function findPasswordByEmail(tx: Tx, email: string): PasswordRow | undefined {
+  return tx.sqlFirst('SELECT p.* FROM passwords p JOIN users u ON u.id = p.user_id WHERE u.email = ?', email)
+}
+
+/** Sets it, and ends every session of that person but `keep`: who had the old one is out. */
+export function setPassword(tx: Tx, password: PasswordRow, keep: string): void {
+  tx.run(
+    tx.query
+      .insertInto('passwords')
+      .values(password)
+      .onConflict((conflict) => conflict.column('user_id').doUpdateSet({ hash: password.hash, created_at: password.created_at })),
+  )
+  tx.run(tx.query.deleteFrom('sessions').where('user_id', '=', password.user_id).where('id', '!=', keep))
+}
