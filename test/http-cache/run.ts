@@ -4,7 +4,7 @@
  * `node test/http-cache/run.ts --base=http://127.0.0.1:8002` (any other proxy in front of the suite's server).
  */
 import { startEdge } from '../support/edge.ts'
-import { askSuite, count, passed, startSuiteServer, suiteTests } from './suite.ts'
+import { askSuite, figures, passed, startSuiteServer, suiteTests } from './suite.ts'
 
 const [id = ''] = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
 const given = process.argv.find((argument) => argument.startsWith('--base='))?.slice('--base='.length)
@@ -23,11 +23,7 @@ try {
       const why = result === true ? `builds on ${test.depends_on.join(', ')}` : (result?.join(': ') ?? 'not run')
       console.log(`${test.kind}  ${test.group}  ${test.id}  ${why}`)
     }
-    const figure = (kind: 'required' | 'optimal') => {
-      const { passed, all } = count(tests, results, kind)
-      return `${kind} ${passed}/${all}`
-    }
-    console.log(`${figure('required')}, ${figure('optimal')}`)
+    console.log(figures(tests, results))
   }
 } finally {
   for (const close of closers.toReversed()) await close()

@@ -45,9 +45,23 @@ export function passed(test: SuiteTest, tests: SuiteTest[], results: Results): b
   return results[test.id] === true && test.depends_on.every((id) => tests.every((one) => one.id !== id || passed(one, tests, results)))
 }
 
-export function count(tests: SuiteTest[], results: Results, kind: Kind): { passed: number; all: number } {
+/** How many passed by themselves (as proxies are compared), and how many when a test needs those that it builds on. */
+export function count(tests: SuiteTest[], results: Results, kind: Kind): { passed: number; strictly: number; all: number } {
   const those = tests.filter((test) => test.kind === kind)
-  return { passed: those.filter((test) => passed(test, tests, results)).length, all: those.length }
+  return {
+    passed: those.filter((test) => results[test.id] === true).length,
+    strictly: those.filter((test) => passed(test, tests, results)).length,
+    all: those.length,
+  }
+}
+
+/** `required 157/157, optimal 86/86`, and what is left of them strictly where that is less. */
+export function figures(tests: SuiteTest[], results: Results): string {
+  const figure = (kind: Kind): string => {
+    const { passed, strictly, all } = count(tests, results, kind)
+    return `${kind} ${passed}/${all}${strictly < passed ? ` (${strictly} of them with all that they build on)` : ''}`
+  }
+  return `${figure('required')}, ${figure('optimal')}`
 }
 
 /** Its server as a process of this machine, for when no platform is in between. */
