@@ -1,4 +1,5 @@
 import { version } from '../contract/index.ts'
+import { cache } from './cache.ts'
 import { type Client, NotReachable, Refusal } from './client.ts'
 import { type Call, type Command, exitCodes, type Flags, help, parse, UsageError } from './command.ts'
 import { deploy } from './deploy.ts'
@@ -12,7 +13,7 @@ import { team } from './team.ts'
 import { user } from './user.ts'
 
 /** All that speak HTTP. `serve` is handed in: it alone loads the platform. */
-const clients = { deploy, projects, deployments, logs, open, doctor, user, team, settings } satisfies Record<string, Command>
+const clients = { deploy, projects, deployments, logs, cache, open, doctor, user, team, settings } satisfies Record<string, Command>
 
 /** What the surroundings give to a call, once its flags are known. */
 export type Surroundings = Omit<Call, 'words' | 'flags' | 'json' | 'connect' | 'openUrl'> & {
