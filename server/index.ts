@@ -18,6 +18,7 @@ import { plans } from './features/plans.ts'
 import { createPurge, createPurgeTokenLookup } from './features/purge.ts'
 import { createMetricsBook } from './features/metrics-book.ts'
 import { createSettingsBook } from './features/settings.ts'
+import { createPasswordSignIn } from './features/sign-in.ts'
 import { createGate } from './http/index.ts'
 import { createFileKey } from './keys/file-key.ts'
 import type { MasterKey } from './keys/keys.ts'
@@ -131,10 +132,12 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     const source = createSource({ environment: await trustHostCertificates(options.environment, join(data_dir, 'cache')) })
 
     let pageOf: ReturnType<typeof createEngine>['pageOf'] | undefined
+    let wake: ReturnType<typeof createEngine>['wake'] | undefined
     const edge = createEdge({
       log,
       clock,
       unknown: (name) => pageOf?.(name),
+      wake: (route) => wake?.(route.project_id, route.deployment_id ?? ''),
       metrics: () => settings.current().metrics,
       private_cookie: foundation.cookie_name,
       cache: {
@@ -181,6 +184,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       cpus: options.cpus,
     })
     pageOf = engine.pageOf
+    wake = engine.wake
 
     let apiFellBack = false
     let lan: Lan | undefined
@@ -238,6 +242,8 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       authenticate: authenticator,
       credentialAlive: authenticator.credentialAlive,
       signIn: authenticator.signIn,
+      signInByPassword: createPasswordSignIn({ db: store.db, clock }),
+      owner_email: foundation.owner.email,
       cookie_name: foundation.cookie_name,
       dashboard_dir: options.dashboard_dir,
       purgeHook: { projectOf: createPurgeTokenLookup(store.db), purge: (projectId, what) => purge(projectId, what, 'webhook') },

@@ -59,25 +59,28 @@ export function createAuthenticator(options: { db: Db; clock: Clock }): Authenti
     },
 
     async signIn(code) {
-      const secret = newSecret()
-      const now = clock.now()
-      const known = await db.write((tx) => {
-        const taken = takeSignInCode(tx, hashSecret(code), isoTime(now))
-        if (!taken) return false
-        insertSession(tx, {
-          id: newId('ses'),
-          user_id: taken.user_id,
-          hash: hashSecret(secret),
-          expires_at: isoTime(now + sessionLife_s * 1000),
-          created_at: isoTime(now),
-        })
-        return true
+      return db.write((tx) => {
+        const taken = takeSignInCode(tx, hashSecret(code), isoTime(clock.now()))
+        return taken && newSession(tx, clock, taken.user_id)
       })
-      return known ? { secret, max_age_s: sessionLife_s } : undefined
     },
 
     credentialAlive: (id) => db.read((tx) => credentialStands(tx, id, isoTime(clock.now()))),
   }
+}
+
+/** A session of a browser. Its secret is in the cookie and nowhere here. */
+export function newSession(tx: Tx, clock: Clock, user_id: string): { secret: string; max_age_s: number } {
+  const secret = newSecret()
+  const now = clock.now()
+  insertSession(tx, {
+    id: newId('ses'),
+    user_id,
+    hash: hashSecret(secret),
+    expires_at: isoTime(now + sessionLife_s * 1000),
+    created_at: isoTime(now),
+  })
+  return { secret, max_age_s: sessionLife_s }
 }
 
 interface FoundCaller {

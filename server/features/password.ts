@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { Problem } from '../contract/errors.ts'
 import type { Handlers } from '../contract/index.ts'
 import { isoTime } from '../lib/clock.ts'
-import { hashPassword } from '../lib/password.ts'
+import { hashPassword, PasswordsBusy } from '../lib/password.ts'
 import { sameSecret } from '../lib/token.ts'
 import { findOwner } from '../store/people.ts'
 import { setPassword } from '../store/passwords.ts'
@@ -55,7 +55,10 @@ export function createPasswordHandlers(deps: FeatureDeps): PasswordHandlers {
 
     async setOwnerPassword({ caller, is_local }, { body }) {
       if (!is_local) takeCode(body.setup_code)
-      const hash = await hashPassword(body.password)
+      const hash = await hashPassword(body.password).catch((error: unknown) => {
+        if (error instanceof PasswordsBusy) throw new Problem('rate_limited', 'Many sign-ins are under way. Try again in 5 s.', { retry_after_s: 5 })
+        throw error
+      })
       await db.write((tx) => {
         const owner = findOwner(tx)
         if (!owner) throw new Problem('forbidden', 'This instance has no owner.')

@@ -61,7 +61,7 @@ export function checkOrigin(req: IncomingMessage, caller: Caller): void {
 }
 
 /** Either scheme: behind a TLS proxy the page is https while we speak http. */
-const isOwnOrigin = (origin: string, host: string | undefined) =>
+export const isOwnOrigin = (origin: string, host: string | undefined) =>
   host !== undefined && (origin === `http://${host.toLowerCase()}` || origin === `https://${host.toLowerCase()}`)
 
 /** Types that a foreign page cannot send without asking first (a preflight), and those of the upload. */

@@ -1,15 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { version } from '../contract/index.ts'
-import { Problem } from '../contract/errors.ts'
 import type { RuntimeStatus } from '../contract/instance.ts'
 import { createDashboard } from './dashboard.ts'
 import { docsPage } from './docs.ts'
 import { openApiDocument } from './openapi.ts'
-import { page } from './page.ts'
 import { purgeHookDoor } from './purge-hook.ts'
 import type { PurgeHook } from './purge-hook.ts'
-import { json, text } from './respond.ts'
+import { json, redirect, text } from './respond.ts'
 import type { Answer } from './respond.ts'
+import { signInByCode, signInByPassword } from './sign-in.ts'
+import type { SignInOptions } from './sign-in.ts'
 
 /** What /healthz tells. `checks` are short words per part, such as `{database: 'ok'}`. */
 export interface Health {
@@ -43,11 +43,8 @@ export interface Door {
   answer(request: DoorRequest): Promise<Answer>
 }
 
-export interface DoorOptions {
+export interface DoorOptions extends SignInOptions {
   health(): Promise<Health>
-  /** Takes a one-time code; undefined when it is wrong, used or expired. */
-  signIn(code: string): Promise<{ secret: string; max_age_s: number } | undefined>
-  cookie_name: string
   dashboard_dir: string | null
   purgeHook: PurgeHook
 }
@@ -67,7 +64,8 @@ export function createDoors(options: DoorOptions): Door[] {
         text(200, 'application/json; charset=utf-8', (description ??= JSON.stringify(openApiDocument())), { 'cache-control': 'no-cache' }),
     },
     { path: '/docs', is_counted: false, answer: async () => (docs ??= docsPage()) },
-    { path: '/sign-in', is_counted: true, answer: (request) => signIn(request, options) },
+    { path: '/sign-in', is_counted: true, answer: (request) => signInByCode(request, options) },
+    { method: 'POST', path: '/sign-in', is_counted: true, answer: (request) => signInByPassword(request, options) },
     purgeHookDoor(options.purgeHook),
     { path: '/app/**', is_counted: false, answer: (request) => dashboard(request.params.path ?? '/app/') },
     { path: '/app', is_counted: false, answer: async () => redirect(302, '/app/') },
@@ -76,26 +74,3 @@ export function createDoors(options: DoorOptions): Door[] {
 }
 
 const directory = { name: 'Homeport', version, api: '/v1', docs: '/docs', openapi: '/openapi.json', health: '/healthz', dashboard: '/app/' }
-
-const redirect = (status: 302 | 303, location: string, headers: Record<string, string> = {}): Answer => ({
-  status,
-  headers: { location, 'content-length': '0', 'cache-control': 'no-store', ...headers },
-  body: '',
-})
-
-/** A link from the terminal or the desktop, good once. HEAD (a link preview) does not use it up. */
-async function signIn(request: DoorRequest, options: DoorOptions): Promise<Answer> {
-  const codes = request.query.getAll('code')
-  if (request.is_head) return redirect(303, '/app/')
-  const session = codes.length === 1 && codes[0] ? await options.signIn(codes[0]) : undefined
-  if (session) {
-    const cookie = `${options.cookie_name}=${session.secret}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${Math.floor(session.max_age_s)}`
-    return redirect(303, '/app/', { 'set-cookie': cookie })
-  }
-  if (!request.accepts_html) throw new Problem('unauthorized', 'This sign-in link was used before or has expired. Make a new one with: homeport open')
-  return page(
-    401,
-    'This link no longer works',
-    '<p>A sign-in link is good once and for a short time. Make a new one in a terminal:</p><pre><code>npx homeport open</code></pre>',
-  )
-}

@@ -2,7 +2,7 @@ import { text } from './respond.ts'
 import type { Answer } from './respond.ts'
 
 /** A page of our own: no script, nothing from elsewhere, light and dark by the reader's choice. */
-export function page(status: number, title: string, body: string, options: { wide?: boolean } = {}): Answer {
+export function page(status: number, title: string, body: string, options: { wide?: boolean; has_form?: boolean } = {}): Answer {
   const html = `<!doctype html>
 <html lang="en">
 <head>
@@ -21,7 +21,9 @@ ${body}
 </html>
 `
   return text(status, 'text/html; charset=utf-8', html, {
-    'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    'content-security-policy': `default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action ${options.has_form ? "'self'" : "'none'"}`,
+    // Without a referrer a browser would send a form with `Origin: null`, and we could not tell that it is ours.
+    ...(options.has_form ? { 'referrer-policy': 'same-origin' } : {}),
   })
 }
 
@@ -43,6 +45,10 @@ pre { background: var(--panel); border: 1px solid var(--line); border-radius: 8p
 h2 { font-size: 1.25rem; margin: 3rem 0 0.5rem; padding-top: 1rem; border-top: 1px solid var(--line); } h2:first-child { margin-top: 0; padding-top: 0; border-top: 0; }
 article { border: 1px solid var(--line); border-radius: 10px; padding: 1.1rem 1.25rem; margin: 1rem 0; scroll-margin-top: 1rem; } article h3 { font-size: 1rem; margin: 0 0 0.35rem; } article p { margin: 0.35rem 0; } article h4 { font-size: 0.8rem; color: var(--soft); margin: 0.9rem 0 0.3rem; }
 .route { display: flex; gap: 0.6rem; align-items: baseline; flex-wrap: wrap; } .method { font: 600 0.75rem/1 ui-monospace, monospace; padding: 0.3rem 0.5rem; border-radius: 5px; color: var(--ground); background: var(--soft); } .GET { background: light-dark(#1a7f4b, #57c98a); } .POST { background: light-dark(#0b6bcb, #6cb6ff); } .PATCH { background: light-dark(#8a5a00, #e0b050); } .DELETE { background: light-dark(#b3261e, #ff8a80); }
+form { display: grid; gap: 0.35rem; max-width: 24rem; margin: 1.5rem 0; } label { font-weight: 600; font-size: 0.9rem; }
+input { font: inherit; color: inherit; background: var(--ground); border: 1px solid var(--soft); border-radius: 8px; padding: 0.55rem 0.75rem; margin-bottom: 0.75rem; width: 100%; } input:focus-visible, button:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+button { font: inherit; font-weight: 600; color: var(--ground); background: var(--accent); border: 0; border-radius: 8px; padding: 0.6rem 1rem; cursor: pointer; }
+[role=alert] { border-left: 3px solid light-dark(#b3261e, #ff8a80); padding: 0.5rem 0.9rem; background: var(--panel); border-radius: 0 8px 8px 0; }
 table { border-collapse: collapse; width: 100%; font-size: 0.875rem; display: block; overflow-x: auto; } th, td { text-align: left; vertical-align: top; padding: 0.35rem 0.9rem 0.35rem 0; border-bottom: 1px solid var(--line); } th { color: var(--soft); font-weight: 600; }
 td:first-child code { white-space: nowrap; }
 .layout > div > p:first-child { margin-top: 0; }

@@ -32,6 +32,12 @@ export const nothing = (headers: Record<string, string> = {}): Answer => ({
   body: null,
 })
 
+export const redirect = (status: 302 | 303, location: string, headers: Record<string, string> = {}): Answer => ({
+  status,
+  headers: { location, 'content-length': '0', 'cache-control': 'no-store', ...headers },
+  body: '',
+})
+
 /** The headers that every answer carries, whatever it is. */
 export function commonHeaders(requestId: string, rate: RateState): Record<string, string> {
   return {

@@ -15,6 +15,7 @@ import { systemClock } from '../../server/lib/clock.ts'
 import { newId } from '../../server/lib/id.ts'
 import { createLog } from '../../server/lib/log.ts'
 import { newToken } from '../../server/lib/token.ts'
+import { createEdgeHandlers } from './double-edge.ts'
 
 export const purgeToken = 'hpp_token_of_every_project'
 export const cookieName = 'homeport_test'
@@ -70,6 +71,11 @@ export async function startDouble(overrides: Partial<GateOptions> & { host?: str
     },
     credentialAlive: async (id) => !revoked.has(id),
     signIn: async (code) => (codes.delete(code) ? { secret: owner.session, max_age_s: 3600 } : undefined),
+    signInByPassword: async ({ email, password }) => {
+      if (password === 'too often') return { wait_s: 7 }
+      return email === 'owner@example.com' && password === 'correct horse' ? { session: { secret: owner.session, max_age_s: 3600 } } : { wrong: true }
+    },
+    owner_email: 'owner@example.com',
     cookie_name: cookieName,
     health: async () => ({ status: 'ok', version: '0.1.0', runtime: null, uptime_s: 1, checks: { database: 'ok' } }),
     dashboard_dir: null,
@@ -131,7 +137,7 @@ function person(email: string, isOwner: boolean) {
   return { token: newToken(), session: `session-of-${caller.user_id}`, caller }
 }
 
-function visible(projects: Double['projects'], context: Context, slug: string): Project {
+function visible(projects: Double['projects'], context: Pick<Context, 'caller'>, slug: string): Project {
   const found = projects.get(slug)
   if (!found || found.account_id !== context.caller.account_id)
     throw new Problem('project_not_found', 'There is no such project. List yours with GET /v1/projects.')
@@ -297,33 +303,7 @@ function createHandlers(
       visible(projects, context, params.slug)
       return stream(context, query)
     },
-    async createPurgeToken(context, { params }) {
-      visible(projects, context, params.slug)
-      return { token: newToken('hpp'), webhook_url: `http://localhost/hooks/cache/${params.slug}` }
-    },
-    async purgeAll(context, { params }) {
-      visible(projects, context, params.slug)
-      return { ok: true, purged: 0 }
-    },
-    async purgeTags(context, { params }) {
-      visible(projects, context, params.slug)
-      return { ok: true, purged: 0 }
-    },
-    async purgeUrls(context, { params }) {
-      visible(projects, context, params.slug)
-      return { ok: true, purged: 0 }
-    },
-    async listCacheEvents(context, { params }) {
-      visible(projects, context, params.slug)
-      return {
-        events: [{ id: newId('evt'), kind: 'purge_tags' as const, tags: ['a'], urls: [], purged: 1, source: 'api' as const, created_at: now }],
-        next_cursor: null,
-      }
-    },
-    async inspectCache(context, { params, body }) {
-      visible(projects, context, params.slug)
-      return { url: body.url, key: body.url, verdict: 'MISS' as const, why: 'Nothing is stored.', stored: null, answer: null }
-    },
+    ...createEdgeHandlers((context, slug) => visible(projects, context, slug)),
     getSession: async ({ caller }) => ({
       user: user(caller),
       account: account(caller),
@@ -348,6 +328,19 @@ function createHandlers(
     updateSettings: async (_, { body }) => ({ settings: { ...settings, ...body } }),
     createSignInLink: async () => ({ url: 'http://localhost/sign-in?code=x', expires_at: now }),
     signOut: async () => ({ ok: true }),
+    getLan: async () => ({
+      lan: {
+        open: false,
+        has_owner_password: false,
+        sign_in_email: 'owner@example.com',
+        encrypted: false,
+        warning: null,
+        dashboard_urls: [],
+        projects: [],
+      },
+    }),
+    createSetupCode: async () => ({ setup_code: 'ABCDE-FGHJK', expires_at: now }),
+    setOwnerPassword: async () => ({ ok: true }),
     listUsers: async ({ caller }) => ({ users: [{ ...user(caller), account: account(caller) }] }),
     addUser: async ({ caller }) => ({ user: user(caller), account: account(caller), token: newToken() }),
     async verifyUser({ caller }, { params }) {
