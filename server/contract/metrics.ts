@@ -12,6 +12,20 @@ export const metricsBuckets = {
   '30d': { count: 120, seconds: 6 * 3600 },
 } as const satisfies Record<MetricsRange, { count: number; seconds: number }>
 
+/** What is simply added up when buckets are. */
+export const metricsCounters = [
+  'requests',
+  'status_2xx',
+  'status_3xx',
+  'status_4xx',
+  'status_5xx',
+  'bytes_out',
+  'cold_starts',
+  'cache_hits',
+  'cache_misses',
+  'cache_bypass',
+] as const
+
 const milliseconds = z.number().nullable().describe('Null when there was no request; within 2 % (our reading).')
 
 export const metricsBucket = z.object({

@@ -73,6 +73,8 @@ async function cleanProject(deps: YardDeps, projectId: string): Promise<void> {
     deps.store.logs.remove(row.id)
   }
   deps.store.logs.remove(projectId)
+  deps.edge.meter.forget(projectId)
+  deps.store.metrics.remove(projectId)
   await deps.edge.cache.forget(projectId)
   await deps.store.db.write((tx) => purgeProject(tx, projectId))
 }

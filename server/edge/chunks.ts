@@ -23,6 +23,8 @@ export const broken = -2
 export class ChunkScanner {
   /** The trailer section, `name: value\r\n` each. */
   trailers = ''
+  /** Bytes of the body itself by now. */
+  body_bytes = 0
   #state = size_first
   #left = 0
   #digits = 0
@@ -37,6 +39,7 @@ export class ChunkScanner {
         const take = Math.min(this.#left, end - at)
         if (span) span(at, at + take)
         at += take
+        this.body_bytes += take
         this.#left -= take
         if (this.#left === 0) this.#state = data_cr
         continue

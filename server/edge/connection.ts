@@ -197,13 +197,14 @@ export class Connection implements Timed {
     }
     if (this.#phase === chunkedPhase && this.#scanner) {
       const scanner = this.#scanner
+      const before = scanner.body_bytes
       const stop = scanner.scan(bytes, start, end, sink.raw ? null : (from, to) => void (sink.data(bytes, from, to) || (this.#held = true)))
       if (stop === broken) {
         exchange.fail('cut')
         return false
       }
       const upTo = stop === more ? end : stop
-      if (sink.raw && upTo > start && !sink.data(bytes, start, upTo)) this.#held = true
+      if (sink.raw && upTo > start && !sink.data(bytes, start, upTo, upTo - start - (scanner.body_bytes - before))) this.#held = true
       if (exchange.over) return false
       if (stop !== more) this.#finish(exchange, stop < end)
       else if (end - start === limits.small_read_bytes && !this.#held) this.#grow()

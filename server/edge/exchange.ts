@@ -19,9 +19,9 @@ export interface Sink {
   flush(): void
   /**
    * A part of the body, in memory that is used again; what is before `start` may be written over. True when the bytes are done with, false when they are still
-   * needed; nothing more comes then until `exchange.resume()`.
+   * needed; nothing more comes then until `exchange.resume()`. `framing`: how many of them are none of the body, but its chunks' framing.
    */
-  data(bytes: Buffer, start: number, end: number): boolean
+  data(bytes: Buffer, start: number, end: number, framing?: number): boolean
   end(trailers: string): void
   fail(failure: Failure): void
 }

@@ -5,6 +5,7 @@ import { headerList, type Answer, type Visit } from './answer.ts'
 import { forwardedLines, isLoopback, lookHeader, passes } from './forward.ts'
 import { BodyGuard, settle, type Gate } from './gate.ts'
 import { limits } from './limits.ts'
+import { Tally } from './meter.ts'
 import { failurePage, pageAnswer, refusalAnswer, routePage, type PageName } from './pages.ts'
 import type { ResponseHead } from './response-head.ts'
 import { hostName } from './host.ts'
@@ -96,6 +97,7 @@ class OrdinaryVisit implements Visit, Sink {
   #guard: BodyGuard | undefined
   #piping = false
   readonly #quiet: boolean
+  readonly #tally: Tally
   #stopWaiting = (): void => {}
   readonly #cut = (): void => void this.#request.socket.destroy()
 
@@ -106,6 +108,8 @@ class OrdinaryVisit implements Visit, Sink {
     this.host = nameOf(gate, request)
     this.loopback = isLoopback(request.socket.remoteAddress ?? '')
     this.#gate = gate
+    this.#tally = new Tally(gate.meter)
+    this.#tally.begin()
     this.#request = request
     this.#response = response
     this.#asking = asking
@@ -146,10 +150,11 @@ class OrdinaryVisit implements Visit, Sink {
 
   #dispatch(): void {
     this.#stopWaiting = settle(this.#gate, this.host, (instance) => {
-      // Here a cache will look first, and a meter will begin to count (issue 3).
+      // Here a cache will look first (issue 3).
       if (instance === undefined) return this.#page('unknown_host')
       this.#instance = instance
       instance.enter(this.#cut, this.#quiet)
+      if (!this.#quiet) this.#tally.of(instance.meter, instance.site ? 'hit' : instance.upstream ? 'bypass' : null)
       if (instance.site) this.#later(instance.site.answer(this))
       else if (instance.upstream) this.#forward(instance.upstream)
       else this.#page(routePage(instance.route))
@@ -186,12 +191,15 @@ class OrdinaryVisit implements Visit, Sink {
     if (answer.length >= 0) list.push('Content-Length', String(answer.length))
     if (close || this.#asking) list.push('Connection', 'close')
     response.writeHead(answer.status, list)
+    this.#tally.answered(answer.status)
     this.#discard()
     if (answer.body === null || this.method === 'HEAD') {
       if (answer.body && !Buffer.isBuffer(answer.body)) answer.body.close()
       response.end()
-    } else if (Buffer.isBuffer(answer.body)) response.end(answer.body)
-    else void sendSlice(answer.body, response).then((whole) => (whole ? response.end() : this.#cut()))
+    } else if (Buffer.isBuffer(answer.body)) {
+      this.#tally.sent(answer.body.length)
+      response.end(answer.body)
+    } else void sendSlice(answer.body, response, (bytes) => this.#tally.sent(bytes)).then((whole) => (whole ? response.end() : this.#cut()))
   }
 
   #page(name: PageName): void {
@@ -278,6 +286,7 @@ class OrdinaryVisit implements Visit, Sink {
     list.push('X-Request-Id', this.id)
     if (this.#asking) list.push('Connection', 'close')
     this.#response.writeHead(head.status, head.reason, list)
+    this.#tally.answered(head.status)
   }
 
   flush(): void {
@@ -286,6 +295,7 @@ class OrdinaryVisit implements Visit, Sink {
   }
 
   data(bytes: Buffer, start: number, end: number): boolean {
+    this.#tally.sent(end - start)
     // Node keeps what it is given until the end of the tick, and the memory is used again: a copy.
     if (this.#response.write(Buffer.from(bytes.subarray(start, end)))) return true
     this.#response.once('drain', () => this.#exchange?.resume())
@@ -322,6 +332,7 @@ class OrdinaryVisit implements Visit, Sink {
     this.#guard?.stop()
     this.#exchange?.abort()
     this.#exchange = undefined
+    this.#tally.gone()
     this.#instance?.leave(this.#cut, this.#quiet)
     this.#instance = undefined
   }

@@ -48,6 +48,17 @@ const watchedOfLength: readonly (readonly string[] | undefined)[] = Array.from({
   return names.length > 0 ? names : undefined
 })
 
+/** What stands for a request whose head never came whole: enough to answer it by, once. */
+export const unreadHead = (bytes: Buffer | null): PlainHead => ({
+  method: 'GET',
+  target: '/',
+  host: '',
+  lines: bytes?.toString('latin1') ?? '',
+  body_length: 0,
+  close: true,
+  body_start: 0,
+})
+
 /**
  * Reads the head of a perfectly plain request. `undefined`: more is to come. `'odd'`: anything else, be it wrong or only
  * unusual; it gives up at the first doubt, and nothing has been consumed then.

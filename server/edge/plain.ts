@@ -3,8 +3,9 @@ import { answerHead, type Answer, type Visit } from './answer.ts'
 import { forwardedLines, isLoopback } from './forward.ts'
 import { BodyGuard, settle, type Gate } from './gate.ts'
 import { limits } from './limits.ts'
+import { Tally } from './meter.ts'
 import { failurePage, pageAnswer, refusalAnswer, routePage, type PageName } from './pages.ts'
-import { readPlainHead, type PlainHead } from './plain-head.ts'
+import { readPlainHead, unreadHead, type PlainHead } from './plain-head.ts'
 import type { ResponseHead } from './response-head.ts'
 import { hostName } from './host.ts'
 import type { Instance } from './router.ts'
@@ -45,6 +46,8 @@ class PlainConnection implements Visit, Sink, Timed {
   #guard: BodyGuard | undefined
   #exchange: Exchange | undefined
   #instance: Instance | undefined
+  readonly #tally: Tally
+  #status = 0
   #stopWaiting: (() => void) | undefined
   /** The head of the answer, until it goes out with the first of the body. */
   #head = ''
@@ -58,6 +61,7 @@ class PlainConnection implements Visit, Sink, Timed {
 
   constructor(gate: Gate, socket: Socket, handOver: (socket: Socket) => void) {
     this.#gate = gate
+    this.#tally = new Tally(gate.meter)
     this.#socket = socket
     this.#handOver = handOver
     this.#peer = socket.remoteAddress ?? ''
@@ -120,6 +124,7 @@ class PlainConnection implements Visit, Sink, Timed {
     this.#request = request
     this.#begun = false
     this.#rechunk = false
+    this.#tally.begin()
     this.id = this.#gate.newId()
     this.method = request.method
     this.target = request.target
@@ -131,7 +136,7 @@ class PlainConnection implements Visit, Sink, Timed {
     if (host === undefined) return this.send(refusalAnswer(400, 'The Host header is no host name.', this), true)
     this.host = host
     const body = bodyEnd > request.body_start ? bytes.subarray(request.body_start, bodyEnd) : null
-    // Here a cache will look first, and a meter will begin to count (issue 3).
+    // Here a cache will look first (issue 3).
     const found = this.#gate.router.find(host)
     if (found?.upstream) this.#forward(found, request, body)
     else this.#stopWaiting = settle(this.#gate, host, (instance) => this.#go(instance, request, body))
@@ -142,6 +147,7 @@ class PlainConnection implements Visit, Sink, Timed {
     if (instance.upstream) return this.#forward(instance, request, body)
     this.#instance = instance
     instance.enter(this.#cut)
+    this.#tally.of(instance.meter, instance.site ? 'hit' : null)
     if (instance.site) this.#later(instance.site.answer(this))
     else this.#page(routePage(instance.route))
   }
@@ -155,6 +161,7 @@ class PlainConnection implements Visit, Sink, Timed {
     if (instance.upstream === null) return
     this.#instance = instance
     instance.enter(this.#cut)
+    this.#tally.of(instance.meter, 'bypass')
     if (this.#lastHost !== request.host) {
       this.#lastHost = request.host
       this.#forwarded = forwardedLines(this.#peer, request.host)
@@ -217,6 +224,7 @@ class PlainConnection implements Visit, Sink, Timed {
   proceed(): void {}
 
   head(head: ResponseHead): void {
+    this.#status = head.status
     if (this.#guard) this.#guard.excused = true
     this.#rechunk = !head.chunked && head.length < 0 && this.method !== 'HEAD' && head.status !== 204 && head.status !== 304
     this.#head = `HTTP/1.1 ${head.status} ${head.reason}\r\n${head.lines}${head.chunked || this.#rechunk ? 'Transfer-Encoding: chunked\r\n' : ''}${
@@ -226,15 +234,18 @@ class PlainConnection implements Visit, Sink, Timed {
 
   flush(): void {
     if (this.#head === '') return
+    this.#tally.answered(this.#status)
     this.#begun = true
     this.#socket.write(this.#head, 'latin1')
     this.#head = ''
   }
 
-  data(bytes: Buffer, start: number, end: number): boolean {
+  data(bytes: Buffer, start: number, end: number, framing = 0): boolean {
     const socket = this.#socket
     if (this.#rechunk) this.#head += `${(end - start).toString(16)}\r\n`
     const head = this.#head
+    if (head !== '') this.#tally.answered(this.#status)
+    this.#tally.sent(end - start - framing)
     if (head === '') socket.write(bytes.subarray(start, end))
     else if (start >= head.length) {
       // Head and body in one write: one packet, one system call. The head goes where the app's was.
@@ -295,6 +306,7 @@ class PlainConnection implements Visit, Sink, Timed {
     const last = request?.close || this.#bodyLeft > 0
     const head = `${answerHead(answer, this.id, this.#gate.dateLine())}${last ? 'Connection: close\r\n' : ''}\r\n`
     this.#begun = true
+    this.#tally.answered(answer.status)
     if (answer.body === null || this.method === 'HEAD') {
       slice?.close()
       this.#socket.write(head, 'latin1')
@@ -303,10 +315,11 @@ class PlainConnection implements Visit, Sink, Timed {
       const whole = Buffer.allocUnsafe(head.length + body.length)
       whole.write(head, 0, 'latin1')
       body.copy(whole, head.length)
+      this.#tally.sent(body.length)
       this.#socket.write(whole)
     } else {
       this.#socket.write(head, 'latin1')
-      void sendSlice(answer.body, this.#socket).then((whole) => (whole ? this.#next() : this.#cut()))
+      void sendSlice(answer.body, this.#socket, (bytes) => this.#tally.sent(bytes)).then((whole) => (whole ? this.#next() : this.#cut()))
       return
     }
     this.#next()
@@ -348,15 +361,7 @@ class PlainConnection implements Visit, Sink, Timed {
       this.#busy = true
       this.id = this.#gate.newId()
       this.method = 'GET'
-      this.#request = {
-        method: 'GET',
-        target: '/',
-        host: '',
-        lines: this.#ahead?.toString('latin1') ?? '',
-        body_length: 0,
-        close: true,
-        body_start: 0,
-      }
+      this.#request = unreadHead(this.#ahead)
       return this.send(refusalAnswer(408, 'The head of the request did not arrive in time.', this), true)
     }
     // The client has sent FIN. If it still takes bytes it only closed its half; if nothing moves it is gone.
@@ -385,6 +390,7 @@ class PlainConnection implements Visit, Sink, Timed {
     this.#stopWaiting?.()
     this.#exchange?.abort()
     this.#exchange = undefined
+    this.#tally.gone()
     this.#instance?.leave(this.#cut)
     this.#instance = undefined
   }

@@ -1,5 +1,6 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Page, Route } from './edge.ts'
+import type { Meter, ProjectMeter } from './meter.ts'
 import { createHotFiles } from './static-files.ts'
 import { createStaticSite, type StaticSite } from './static.ts'
 import type { Sweep } from './sweep.ts'
@@ -11,6 +12,8 @@ export interface Instance {
   readonly route: Route
   readonly upstream: Upstream | null
   readonly site: StaticSite | null
+  /** Its project's. */
+  readonly meter: ProjectMeter
   /** Counts a request in; each is counted out once with `leave`. A quiet one is no visit: the name may sleep all the same. */
   enter(cut: () => void, quiet?: boolean): void
   leave(cut: () => void, quiet?: boolean): void
@@ -40,6 +43,7 @@ export interface Router {
 export function createRouter(
   clock: Clock,
   sweep: Sweep,
+  meter: Meter,
   options: UpstreamOptions & { unknown?: ((host: string) => Page | undefined) | undefined },
 ): Router {
   const files = createHotFiles(() => sweep.now)
@@ -53,7 +57,7 @@ export function createRouter(
       const found = standing.get(host)
       if (found) return found
       const page = options.unknown?.(host)
-      return page && new StandingRoute(page, clock, sweep, null, null)
+      return page && new StandingRoute(page, clock, sweep, meter, null, null)
     },
     onceChanged(host, call) {
       const calls = waiting.get(host) ?? new Set()
@@ -67,7 +71,7 @@ export function createRouter(
       const old = standing.get(host)
       const upstream = route.kind === 'upstream' ? createUpstream(route, sweep, options) : null
       const site = route.kind === 'static' ? createStaticSite(route, files) : null
-      standing.set(host, new StandingRoute(route, clock, sweep, upstream, site))
+      standing.set(host, new StandingRoute(route, clock, sweep, meter, upstream, site))
       return replaced(host, old, drain_ms)
     },
     remove(host, drain_ms) {
@@ -119,17 +123,24 @@ class StandingRoute implements Standing {
   visits = 0
   readonly #clock: Clock
   readonly #sweep: Sweep
+  readonly #meter: Meter
+  #project: ProjectMeter | undefined
   #idle_since: number
   #under_way: Set<() => void> | undefined
   #emptied: (() => void) | undefined
 
-  constructor(route: Route, clock: Clock, sweep: Sweep, upstream: Upstream | null, site: StaticSite | null) {
+  constructor(route: Route, clock: Clock, sweep: Sweep, meter: Meter, upstream: Upstream | null, site: StaticSite | null) {
     this.route = route
     this.#clock = clock
+    this.#meter = meter
     this.#sweep = sweep
     this.#idle_since = sweep.now
     this.upstream = upstream
     this.site = site
+  }
+
+  get meter(): ProjectMeter {
+    return (this.#project ??= this.#meter.of(this.route.project_id))
   }
 
   enter(cut: () => void, quiet = false): void {

@@ -4,6 +4,7 @@ import { answerHead, headerList, type Answer, type Visit } from './answer.ts'
 import { isLoopback } from './forward.ts'
 import { settle, type Gate } from './gate.ts'
 import { limits } from './limits.ts'
+import { Tally } from './meter.ts'
 import { refusal, upstreamHead } from './ordinary.ts'
 import { failurePage, pageAnswer, refusalAnswer, routePage, type PageName } from './pages.ts'
 import type { ResponseHead } from './response-head.ts'
@@ -36,6 +37,7 @@ class Tunnel implements Visit, Sink, Timed {
   readonly #request: IncomingMessage
   readonly #socket: Socket
   readonly #early: Buffer
+  readonly #tally: Tally
   #exchange: Exchange | undefined
   #instance: Instance | undefined
   #open = false
@@ -51,6 +53,8 @@ class Tunnel implements Visit, Sink, Timed {
     this.host = nameOf(gate, request)
     this.loopback = isLoopback(socket.remoteAddress ?? '')
     this.#gate = gate
+    this.#tally = new Tally(gate.meter)
+    this.#tally.begin()
     this.#request = request
     this.#socket = socket
     this.#early = early
@@ -80,6 +84,7 @@ class Tunnel implements Visit, Sink, Timed {
       if (instance === undefined) return this.#page('unknown_host')
       this.#instance = instance
       instance.enter(this.#cut)
+      this.#tally.of(instance.meter, instance.upstream ? 'bypass' : null)
       if (instance.site) return this.#send(refusalAnswer(400, 'A static site has no WebSocket.', this))
       if (!instance.upstream) return this.#page(routePage(instance.route))
       this.#exchange = instance.upstream.ask(this, {
@@ -98,7 +103,9 @@ class Tunnel implements Visit, Sink, Timed {
     if (answer.body && !Buffer.isBuffer(answer.body)) answer.body.close()
     if (this.#answered || this.#socket.destroyed) return
     this.#answered = true
+    this.#tally.answered(answer.status)
     const body = Buffer.isBuffer(answer.body) ? answer.body : Buffer.alloc(0)
+    this.#tally.sent(body.length)
     const sent = answer.length < 0 ? answer : { ...answer, length: body.length }
     this.#socket.write(Buffer.concat([Buffer.from(`${answerHead(sent, this.id, this.#gate.dateLine())}Connection: close\r\n\r\n`, 'latin1'), body]))
     this.#hangUp()
@@ -131,6 +138,7 @@ class Tunnel implements Visit, Sink, Timed {
 
   head(head: ResponseHead): void {
     this.#answered = true
+    this.#tally.answered(head.status)
     const start = `HTTP/1.1 ${head.status} ${head.reason}\r\n${head.lines}`
     if (head.status === 101) {
       this.#open = true
@@ -150,7 +158,8 @@ class Tunnel implements Visit, Sink, Timed {
     this.#socket.write(`${start}${framing}Connection: close\r\nX-Request-Id: ${this.id}\r\n\r\n`, 'latin1')
   }
 
-  data(bytes: Buffer, start: number, end: number): boolean {
+  data(bytes: Buffer, start: number, end: number, framing = 0): boolean {
+    if (!this.#open) this.#tally.sent(end - start - framing)
     if (this.#rechunk) this.#socket.write(`${(end - start).toString(16)}\r\n`, 'latin1')
     this.#socket.write(bytes.subarray(start, end))
     if (this.#rechunk) this.#socket.write('\r\n', 'latin1')
@@ -195,6 +204,7 @@ class Tunnel implements Visit, Sink, Timed {
     this.#stopWaiting()
     this.#exchange?.abort()
     this.#exchange = undefined
+    this.#tally.gone()
     this.#instance?.leave(this.#cut)
     this.#instance = undefined
   }

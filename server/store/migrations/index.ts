@@ -24,3 +24,31 @@ CREATE UNIQUE INDEX chunks_place ON chunks (stream, first);
 `,
   },
 ]
+
+export const metricsMigrations: readonly { name: string; sql: string }[] = [
+  {
+    name: 'buckets',
+    sql: `
+CREATE TABLE buckets (
+  project_id TEXT NOT NULL,
+  ts INTEGER NOT NULL,
+  seconds INTEGER NOT NULL,
+  requests INTEGER NOT NULL,
+  status_2xx INTEGER NOT NULL,
+  status_3xx INTEGER NOT NULL,
+  status_4xx INTEGER NOT NULL,
+  status_5xx INTEGER NOT NULL,
+  bytes_out INTEGER NOT NULL,
+  cold_starts INTEGER NOT NULL,
+  cache_hits INTEGER NOT NULL,
+  cache_misses INTEGER NOT NULL,
+  cache_bypass INTEGER NOT NULL,
+  latencies BLOB NOT NULL,
+  cold_latencies BLOB,
+  last_cold_start_at INTEGER,
+  PRIMARY KEY (project_id, ts, seconds)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX buckets_age ON buckets (seconds, ts);
+`,
+  },
+]

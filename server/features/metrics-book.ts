@@ -1,0 +1,92 @@
+import { setImmediate as breathe } from 'node:timers/promises'
+import { metricsBuckets } from '../contract/metrics.ts'
+import type { Meter, MeterReading } from '../edge/meter.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { MetricsStore } from '../store/metrics.ts'
+import type { MetricsRow } from '../store/tables.ts'
+
+/** Keeps what the edge's meter counts: writes it down every few seconds, and reads it with what is not written yet. */
+export interface MetricsBook {
+  /** What is known of a project from a moment on (seconds since 1970), to the last request. */
+  since(projectId: string, ts: number): MetricsRow[]
+  /** Requests by hour from a moment on. */
+  hourly(projectId: string, ts: number): { ts: number; requests: number }[]
+  /** Writes down what was counted, and stops. */
+  close(): Promise<void>
+}
+
+/** What a crash may lose. */
+const flushEvery_ms = 2_000
+const ageEvery_ms = 60_000
+/** Rows in one transaction: some milliseconds, for which nothing else is done. */
+const slice = 100
+
+export function createMetricsBook(options: { meter: Meter; store: MetricsStore; clock: Clock; log: Log }): MetricsBook {
+  const { meter, store, clock, log } = options
+  let running: Promise<void> | undefined
+  let closed = false
+  let agedAt = clock.monotonic()
+  let complained = false
+
+  const write = (readings: readonly MeterReading[]): boolean => {
+    try {
+      store.add(readings)
+      complained = false
+      return true
+    } catch (error) {
+      // All or nothing was stored: it waits in memory until the disk takes it.
+      meter.give(readings)
+      if (!complained) log.warn('metrics_not_stored', { error })
+      complained = true
+      return false
+    }
+  }
+
+  const flush = async (): Promise<void> => {
+    const projects = meter.projects()
+    for (let at = 0; at < projects.length; at += slice) {
+      // Taken and written without a pause between, so that a reader never misses what is on its way.
+      if (!write(projects.slice(at, at + slice).flatMap((id) => meter.take(id)))) return
+      await breathe()
+    }
+  }
+
+  const age = async (): Promise<void> => {
+    agedAt = clock.monotonic()
+    while (!closed && store.age(clock.now() / 1000, slice)) await breathe()
+  }
+
+  const timer = setInterval(() => {
+    running ??= flush()
+      .then(() => (clock.monotonic() - agedAt >= ageEvery_ms ? age() : undefined))
+      .catch((error: unknown) => log.warn('metrics_not_aged', { error }))
+      .finally(() => (running = undefined))
+  }, flushEvery_ms)
+  timer.unref()
+
+  return {
+    since(projectId, ts) {
+      const readings = meter.take(projectId)
+      if (write(readings)) return store.since(projectId, ts)
+      return [...store.since(projectId, ts), ...readings.map(rowOf)]
+    },
+    hourly(projectId, ts) {
+      write(meter.take(projectId))
+      return store.hourly(projectId, ts)
+    },
+    async close() {
+      closed = true
+      clearInterval(timer)
+      await running
+      await flush()
+    },
+  }
+}
+
+const rowOf = (reading: MeterReading): MetricsRow => ({
+  ...reading,
+  seconds: metricsBuckets['24h'].seconds,
+  latencies: reading.latencies.encode(),
+  cold_latencies: reading.cold_latencies?.encode() ?? null,
+})

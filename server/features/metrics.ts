@@ -1,0 +1,116 @@
+import type { Handlers } from '../contract/index.ts'
+import { metricsBuckets, metricsCounters, type Metrics, type MetricsRange } from '../contract/metrics.ts'
+import { isoTime } from '../lib/clock.ts'
+import { createHistogram, type Histogram } from '../lib/histogram.ts'
+import type { MetricsRow } from '../store/tables.ts'
+import { projectFor } from './access.ts'
+import type { Context } from './context.ts'
+import type { FeatureDeps } from './deps.ts'
+
+type MetricsHandlers = Pick<Handlers<Context>, 'getMetrics'>
+
+export function createMetricsHandlers(deps: FeatureDeps): MetricsHandlers {
+  return {
+    async getMetrics({ caller }, { params, query }) {
+      const project = await deps.store.db.read((tx) => projectFor(tx, caller, params.slug))
+      const range = query.range ?? '24h'
+      const from = beginningOf(range, deps.clock.now() / 1000)
+      const resources = await deps.engine.usage(project.id)
+      return { ...summarize(range, from, deps.metrics.since(project.id, from), deps.cache.stats(project.id)), resources }
+    },
+  }
+}
+
+/** Where the oldest bucket begins, so that the newest is the one that is not over yet. Buckets stand on multiples of their length. */
+function beginningOf(range: MetricsRange, now_s: number): number {
+  const { count, seconds } = metricsBuckets[range]
+  return (Math.floor(now_s / seconds) + 1 - count) * seconds
+}
+
+/** The answer of the contract out of rows that are as long as a bucket or shorter. */
+function summarize(
+  range: MetricsRange,
+  from: number,
+  rows: readonly MetricsRow[],
+  stored: { objects: number; bytes: number },
+): Omit<Metrics, 'resources'> {
+  const { count, seconds } = metricsBuckets[range]
+  const buckets = Array.from({ length: count }, (_, place) => createSum(from + place * seconds))
+  const whole = createSum(from)
+  for (const row of rows) {
+    const bucket = buckets[Math.floor((row.ts - from) / seconds)]
+    // A clock that was ahead for a while has left rows in the future.
+    if (!bucket) continue
+    for (const sum of [bucket, whole]) addRow(sum, row)
+  }
+  const looked = whole.cache_hits + whole.cache_misses
+  return {
+    range,
+    bucket_seconds: seconds,
+    from: isoTime(from * 1000),
+    to: isoTime((from + count * seconds) * 1000),
+    buckets: buckets.map(({ ts, latencies, cold_latencies: _cold, last_cold_start_at: _last, ...counts }) => ({
+      ts: isoTime(ts * 1000),
+      ...counts,
+      ...quantilesOf(latencies),
+    })),
+    totals: {
+      requests: whole.requests,
+      errors: whole.status_5xx,
+      error_rate: whole.requests === 0 ? 0 : whole.status_5xx / whole.requests,
+      bytes_out: whole.bytes_out,
+      ...quantilesOf(whole.latencies),
+    },
+    cold_starts: {
+      count: whole.cold_starts,
+      p50_ms: quantileOf(whole.cold_latencies, 0.5),
+      p95_ms: quantileOf(whole.cold_latencies, 0.95),
+      last_at: whole.last_cold_start_at === null ? null : isoTime(whole.last_cold_start_at),
+    },
+    cache: {
+      hits: whole.cache_hits,
+      misses: whole.cache_misses,
+      bypass: whole.cache_bypass,
+      hit_ratio: looked === 0 ? null : whole.cache_hits / looked,
+      ...stored,
+    },
+  }
+}
+
+type Sum = ReturnType<typeof createSum>
+
+const createSum = (ts: number) => ({
+  ts,
+  requests: 0,
+  status_2xx: 0,
+  status_3xx: 0,
+  status_4xx: 0,
+  status_5xx: 0,
+  bytes_out: 0,
+  cold_starts: 0,
+  cache_hits: 0,
+  cache_misses: 0,
+  cache_bypass: 0,
+  latencies: createHistogram(),
+  cold_latencies: createHistogram(),
+  last_cold_start_at: null as number | null,
+})
+
+function addRow(sum: Sum, row: MetricsRow): void {
+  for (const name of metricsCounters) sum[name] += row[name]
+  sum.latencies.mergeEncoded(row.latencies)
+  if (row.cold_latencies) sum.cold_latencies.mergeEncoded(row.cold_latencies)
+  if (row.last_cold_start_at !== null) sum.last_cold_start_at = Math.max(sum.last_cold_start_at ?? 0, row.last_cold_start_at)
+}
+
+const quantilesOf = (latencies: Histogram) => ({
+  p50_ms: quantileOf(latencies, 0.5),
+  p95_ms: quantileOf(latencies, 0.95),
+  p99_ms: quantileOf(latencies, 0.99),
+})
+
+/** Four digits say all that a histogram knows. */
+function quantileOf(histogram: Histogram, q: number): number | null {
+  const ms = histogram.quantile(q)
+  return ms === null ? null : Number(ms.toPrecision(4))
+}
