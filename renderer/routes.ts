@@ -10,8 +10,11 @@ const later = {
   deployments: () => import('./features/deployments/list-page.tsx'),
   deployment: () => import('./features/deployments/detail-page.tsx'),
   logs: () => import('./features/logs/page.tsx'),
+  metrics: () => import('./features/metrics/page.tsx'),
+  cache: () => import('./features/cache/page.tsx'),
   settings: () => import('./features/settings/page.tsx'),
   instance: () => import('./features/instance/page.tsx'),
+  network: () => import('./features/network/page.tsx'),
   palette: () => import('./features/palette/palette.tsx'),
   newProject: () => import('./features/projects/new-project.tsx'),
 }
@@ -21,6 +24,7 @@ export const pages: Record<string, Page> = {
   '/': ProjectsPage,
   '/projects': ProjectsPage,
   '/instance': lazy(later.instance),
+  '/instance/network': lazy(later.network),
 }
 
 /** Below `/projects/:slug`, in the order of the tabs. */
@@ -29,6 +33,8 @@ export const projectPages: { path: string; tab: string | null; page: ProjectPage
   { path: '/deployments', tab: 'Deployments', page: lazy(later.deployments) },
   { path: '/deployments/:id', tab: null, page: lazy(later.deployment) },
   { path: '/logs', tab: 'Logs', page: lazy(later.logs) },
+  { path: '/metrics', tab: 'Metrics', page: lazy(later.metrics) },
+  { path: '/cache', tab: 'Cache', page: lazy(later.cache) },
   { path: '/settings', tab: 'Settings', page: lazy(later.settings) },
 ]
 

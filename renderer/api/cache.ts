@@ -41,7 +41,7 @@ export function removeProject(cache: QueryClient, slug: string): void {
     (data) => data && { ...data, pages: data.pages.map((page) => ({ ...page, projects: page.projects.filter((project) => project.slug !== slug) })) },
   )
   // What is on screen asks again and learns that it is gone; the rest is forgotten.
-  for (const key of [keys.latest(slug), keys.serving(slug), ['deployments', slug], ['deployment', slug]])
+  for (const key of [keys.latest(slug), keys.serving(slug), ['deployments', slug], ['deployment', slug], ['metrics', slug], keys.cacheEvents(slug)])
     cache.removeQueries({ queryKey: key, type: 'inactive' })
   void cache.invalidateQueries({ queryKey: keys.project(slug) })
 }

@@ -1,3 +1,4 @@
+import type { MetricsRange } from '../../server/contract/metrics.ts'
 import type { DeploymentStatus, DeploymentTarget } from '../../server/contract/deployments.ts'
 
 export interface DeploymentFilter {
@@ -17,6 +18,11 @@ export const keys = {
   /** The production deployment that serves now, or null. */
   serving: (slug: string) => ['serving', slug],
   deployment: (slug: string, id: string) => ['deployment', slug, id],
+  metrics: (slug: string, range: MetricsRange) => ['metrics', slug, range],
+  cacheEvents: (slug: string) => ['cache-events', slug],
+  https: ['https'],
+  hostsFile: ['hosts-file'],
+  lan: ['lan'],
   settings: ['settings'],
   users: ['users'],
   doctor: ['doctor'],

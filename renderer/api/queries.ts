@@ -1,4 +1,5 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import type { MetricsRange } from '../../server/contract/metrics.ts'
 import { useConnection } from '../stores/connection.ts'
 import { type DeploymentFilter, keys } from './keys.ts'
 
@@ -79,9 +80,59 @@ export function useDeployment(slug: string, id: string) {
   })
 }
 
-export function useSettings() {
+/** Nothing pushes figures: they are asked for again while somebody looks. */
+export const look_again_ms = 15_000
+
+export function useMetrics(slug: string, range: MetricsRange) {
   const client = useClient()
-  return useQuery({ queryKey: keys.settings, queryFn: async ({ signal }) => (await client.call('getSettings', { signal })).settings })
+  return useQuery({
+    queryKey: keys.metrics(slug, range),
+    queryFn: ({ signal }) => client.call('getMetrics', { params: { slug }, query: { range }, signal }),
+    refetchInterval: look_again_ms,
+    staleTime: 1_000,
+    // Another range is drawn over the one before, so that the page does not jump.
+    placeholderData: keepPreviousData,
+  })
+}
+
+export function useCacheEvents(slug: string) {
+  const client = useClient()
+  return useInfiniteQuery({
+    queryKey: keys.cacheEvents(slug),
+    queryFn: ({ pageParam, signal }) =>
+      client.call('listCacheEvents', { params: { slug }, query: { limit: '20', ...(pageParam ? { cursor: pageParam } : {}) }, signal }),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next_cursor,
+    refetchInterval: look_again_ms,
+    staleTime: 1_000,
+  })
+}
+
+/** Who trusts the certificates of this instance; for its owner alone. */
+export function useHttps(enabled = true) {
+  const client = useClient()
+  return useQuery({ queryKey: keys.https, enabled, queryFn: async ({ signal }) => (await client.call('getHttps', { signal })).https })
+}
+
+export function useHostsFile() {
+  const client = useClient()
+  return useQuery({ queryKey: keys.hostsFile, queryFn: async ({ signal }) => (await client.call('getHostsFile', { signal })).hosts_file })
+}
+
+export function useLan() {
+  const client = useClient()
+  return useQuery({
+    queryKey: keys.lan,
+    queryFn: async ({ signal }) => (await client.call('getLan', { signal })).lan,
+    // Addresses come and go with the networks that the machine joins.
+    refetchInterval: look_again_ms,
+    staleTime: 1_000,
+  })
+}
+
+export function useSettings(enabled = true) {
+  const client = useClient()
+  return useQuery({ queryKey: keys.settings, enabled, queryFn: async ({ signal }) => (await client.call('getSettings', { signal })).settings })
 }
 
 export function useUsers() {

@@ -8,6 +8,35 @@ export function duration(ms: number): string {
   return `${Math.floor(seconds / 3600)} h ${pad(Math.floor(seconds / 60) % 60)} min`
 }
 
+/** How long an answer took: `0.42 ms`, `8.1 ms`, `140 ms`, `1.3 s`; a dash where nobody asked. */
+export function milliseconds(ms: number | null): string {
+  if (ms === null) return '–'
+  if (ms >= 999.5) return duration(ms)
+  return `${ms === 0 ? 0 : ms < 0.995 ? ms.toFixed(2) : ms < 9.95 ? ms.toFixed(1).replace(/\.0$/, '') : ms.toFixed(0)} ms`
+}
+
+/** A share of one as `12 %`; what is neither nothing nor all never reads so. */
+export function percent(share: number): string {
+  if (share === 0 || share === 1) return `${share * 100} %`
+  const value = share * 100
+  if (value < 0.1) return '< 0.1 %'
+  if (value > 99.9) return '> 99.9 %'
+  return `${value < 10 || value > 99 ? value.toFixed(1) : value.toFixed(0)} %`
+}
+
+/** A span of seconds in words that a person says: `30 seconds`, `15 minutes`, `1 hour`, `2 h 30 min`. */
+export function seconds(count: number): string {
+  for (const [size, word] of units) if (count >= size && count % size === 0) return `${count / size} ${word}${count === size ? '' : 's'}`
+  return duration(count * 1000)
+}
+
+const units = [
+  [86_400, 'day'],
+  [3600, 'hour'],
+  [60, 'minute'],
+  [1, 'second'],
+] as const
+
 /** How long ago, in words short enough for a list. */
 export function ago(iso: string, now: number): string {
   const seconds = Math.round((now - Date.parse(iso)) / 1000)

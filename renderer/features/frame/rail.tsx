@@ -7,6 +7,8 @@ import { useSession } from '../../stores/session.ts'
 import { type Theme, useUi } from '../../stores/ui.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { Menu, MenuChoice, MenuItem, MenuLine } from '../../ui/menu.tsx'
+import { ago } from '../../ui/format.ts'
+import { useNow } from '../../ui/now.ts'
 import { Mark, projectSign } from '../../ui/status.tsx'
 import { InstanceSwitch } from './instance-switch.tsx'
 import './rail.css'
@@ -25,7 +27,7 @@ export function Rail({ open }: { open: boolean }) {
       </button>
       <ul className="rail-list">
         <RailLink href="/" icon={<Ship size={16} aria-hidden />} text="Projects" />
-        <RailLink href="/instance" icon={<Anchor size={16} aria-hidden />} text="Instance" />
+        <RailLink exact={false} href="/instance" icon={<Anchor size={16} aria-hidden />} text="Instance" />
       </ul>
       <Nearest />
       <RailFoot />
@@ -33,13 +35,23 @@ export function Rail({ open }: { open: boolean }) {
   )
 }
 
-function RailLink({ href, icon, text, exact = true }: { href: string; icon: React.ReactNode; text: string; exact?: boolean }) {
+interface RailLinkProps {
+  href: string
+  icon: React.ReactNode
+  text: string
+  /** A word at its end. */
+  note?: React.ReactNode
+  exact?: boolean
+}
+
+function RailLink({ href, icon, text, note, exact = true }: RailLinkProps) {
   const [active] = useRoute(exact ? href : `${href}/*?`)
   return (
     <li>
       <Link href={href} className="rail-link" aria-current={active ? 'page' : undefined}>
         {icon}
         <span className="clip">{text}</span>
+        {note}
       </Link>
     </li>
   )
@@ -72,10 +84,20 @@ function Nearest() {
               </span>
             }
             text={project.name}
+            note={project.status === 'live' && project.is_cold && <Asleep since={project.last_request_at} />}
           />
         ))}
       </ul>
     </div>
+  )
+}
+
+function Asleep({ since }: { since: string | null }) {
+  const now = useNow(60_000)
+  return (
+    <span className="rail-note" title={since === null ? 'Nobody has asked for it yet' : `Last request ${ago(since, now)}`}>
+      asleep
+    </span>
   )
 }
 

@@ -1,21 +1,44 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import type { Settings } from '../../../server/contract/instance.ts'
-import { useAction } from '../../api/actions.ts'
-import { keys } from '../../api/keys.ts'
 import { problemFrom } from '../../api/problem.ts'
 import { useSettings } from '../../api/queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
 import { SelectField, SwitchField, TextField } from '../../ui/field.tsx'
+import { useChangeSettings } from './change-settings.ts'
 
-const numbers = [
+interface NumberField {
+  name: { [Name in keyof Settings]: Settings[Name] extends number ? Name : never }[keyof Settings]
+  label: string
+  hint: string
+}
+
+const builds: readonly NumberField[] = [
   { name: 'keep_deployments', label: 'Deployments to keep', hint: 'Images and bundles kept per project, to roll back to.' },
   { name: 'build_timeout_s', label: 'Longest build, in seconds', hint: 'A build that takes longer fails.' },
   { name: 'build_memory_mb', label: 'Memory of a build, in MB', hint: 'So that a build cannot take the machine down.' },
+]
+const rates: readonly NumberField[] = [
   { name: 'rate_limit_authenticated', label: 'Requests a minute, signed in', hint: 'Per account.' },
   { name: 'rate_limit_anonymous', label: 'Requests a minute, not signed in', hint: 'Per address.' },
-] as const satisfies readonly { name: keyof Settings; label: string; hint: string }[]
+]
+const sleep: readonly NumberField[] = [
+  { name: 'sleep_after_s', label: 'Asleep after, in seconds', hint: 'So long without a request, and an app that is not always warm goes to sleep.' },
+  {
+    name: 'frozen_for_s',
+    label: 'Frozen for, in seconds',
+    hint: 'A sleeping app first keeps its memory and wakes at once; after this it is stopped. 0 stops it right away.',
+  },
+  {
+    name: 'frozen_budget_mb',
+    label: 'Memory for frozen apps, in MB',
+    hint: 'What they may hold altogether; beyond it the longest asleep is stopped.',
+  },
+]
+const caches: readonly NumberField[] = [
+  { name: 'cache_memory_mb', label: 'Cache in memory, in MB', hint: 'The answers asked for most are kept here.' },
+  { name: 'cache_disk_mb', label: 'Cache on disk, in MB', hint: 'The rest, over restarts too. 0 keeps nothing on disk.' },
+]
 
 const plans = ['starter', 'basic', 'pro', 'enterprise'] as const satisfies readonly Settings['plan'][]
 
@@ -35,17 +58,8 @@ export function InstanceSettings() {
 }
 
 function SettingsForm({ settings }: { settings: Settings }) {
-  const cache = useQueryClient()
   const [changes, setChanges] = useState<Partial<Settings>>({})
-  const save = useAction('updateSettings', {
-    quiet: true,
-    done: 'Settings saved.',
-    onDone(answer) {
-      cache.setQueryData(keys.settings, answer.settings)
-      void cache.invalidateQueries({ queryKey: keys.session })
-      setChanges({})
-    },
-  })
+  const save = useChangeSettings({ quiet: true, done: 'Settings saved.', onDone: () => setChanges({}) })
   const now = { ...settings, ...changes }
   const change = (more: Partial<Settings>) => {
     save.reset()
@@ -55,6 +69,7 @@ function SettingsForm({ settings }: { settings: Settings }) {
     event.preventDefault()
     save.mutate({ body: changes })
   }
+  const form = { now, change, issue: (name: string) => save.error?.issue(name) }
   return (
     <form className="stack" onSubmit={submit} aria-label="Instance settings">
       <div className="instance-fields">
@@ -78,18 +93,22 @@ function SettingsForm({ settings }: { settings: Settings }) {
           onChange={({ target }) => change({ build_concurrency: target.value === '' ? null : target.valueAsNumber })}
           error={save.error?.issue('build_concurrency')}
         />
-        {numbers.map(({ name, label, hint }) => (
-          <TextField
-            key={name}
-            label={label}
-            hint={hint}
-            type="number"
-            required
-            value={Number.isNaN(now[name]) ? '' : now[name]}
-            onChange={({ target }) => change({ [name]: target.valueAsNumber })}
-            error={save.error?.issue(name)}
-          />
-        ))}
+        <Numbers fields={builds} {...form} />
+        <Numbers fields={rates} {...form} />
+      </div>
+      <h3>Sleep</h3>
+      <div className="instance-fields">
+        <Numbers fields={sleep} {...form} />
+      </div>
+      <h3>Edge cache and metrics</h3>
+      <div className="instance-fields">
+        <Numbers fields={caches} {...form} />
+        <SwitchField
+          label="Count and time requests"
+          hint="Feeds the metrics of every project. It costs next to nothing."
+          checked={now.metrics}
+          onChange={(metrics) => change({ metrics })}
+        />
       </div>
       <h3>Your account, to try a client against it</h3>
       <div className="instance-fields">
@@ -116,4 +135,29 @@ function SettingsForm({ settings }: { settings: Settings }) {
       </footer>
     </form>
   )
+}
+
+function Numbers({
+  fields,
+  now,
+  change,
+  issue,
+}: {
+  fields: readonly NumberField[]
+  now: Settings
+  change: (more: Partial<Settings>) => void
+  issue: (name: string) => string | undefined
+}) {
+  return fields.map(({ name, label, hint }) => (
+    <TextField
+      key={name}
+      label={label}
+      hint={hint}
+      type="number"
+      required
+      value={Number.isNaN(now[name]) ? '' : now[name]}
+      onChange={({ target }) => change({ [name]: target.valueAsNumber })}
+      error={issue(name)}
+    />
+  ))
 }

@@ -6,6 +6,7 @@ import { Anchor } from 'lucide-react'
 import { useTitle } from '../frame/title.ts'
 import { EngineReport } from '../welcome/engine-report.tsx'
 import { Doctor } from './doctor.tsx'
+import { InstanceHead } from './instance-head.tsx'
 import { InstanceSettings } from './instance-settings.tsx'
 import { People } from './people.tsx'
 import './page.css'
@@ -34,10 +35,7 @@ export default function InstancePage() {
   const { instance, user, account } = data
   return (
     <div className="page instance">
-      <header className="page-head">
-        <h1>Instance</h1>
-        <p className="quiet">Homeport {instance.version}</p>
-      </header>
+      <InstanceHead />
       <div className="instance-columns">
         <section className="card card-body stack" aria-labelledby="runtime">
           <h2 id="runtime">Runtime</h2>
@@ -54,6 +52,7 @@ export default function InstancePage() {
           <dl className="addresses">
             <Address name="API" url={instance.api_url} />
             <Address name="Apps" url={instance.edge_url} />
+            {instance.edge_https_url && <Address name="Apps, HTTPS" url={instance.edge_https_url} />}
             <Address name="Dashboard" url={instance.dashboard_url} />
           </dl>
         </section>

@@ -59,7 +59,7 @@ function sentence({ state, exit_code, deployment_id }: RuntimeStateEvent): strin
   const words = {
     starting: 'starting',
     running: 'running',
-    cold: 'went to sleep',
+    cold: 'went to sleep: nobody asked for it; the next request wakes it',
     exited: `exited${code}`,
     oom: 'out of memory: stopped',
     stopped: 'stopped',

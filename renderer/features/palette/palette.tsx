@@ -1,9 +1,28 @@
 import { Command } from 'cmdk'
-import { Anchor, ExternalLink, Monitor, Moon, Plus, Rocket, ScrollText, Settings2, Ship, Square, Sun, Waypoints } from 'lucide-react'
+import {
+  Anchor,
+  ChartColumn,
+  Eraser,
+  ExternalLink,
+  Flame,
+  Layers,
+  Monitor,
+  Moon,
+  Plus,
+  Rocket,
+  ScrollText,
+  Settings2,
+  ShieldCheck,
+  Ship,
+  Square,
+  Sun,
+  Waypoints,
+  Wifi,
+} from 'lucide-react'
 import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import { useLocation, useRoute } from 'wouter'
 import { useAction } from '../../api/actions.ts'
-import { useProject, useProjects } from '../../api/queries.ts'
+import { useInstance, useProject, useProjects } from '../../api/queries.ts'
 import { useUi } from '../../stores/ui.ts'
 import { Mark, projectSign } from '../../ui/status.tsx'
 import { useAddress } from '../project/address.ts'
@@ -69,6 +88,7 @@ function ProjectActs({ slug, ...group }: GroupProps & { slug: string }) {
   const root = `/projects/${slug}`
   const deploy = useAction('deployProject', { onDone: ({ deployment_id }) => go(`${root}/deployments/${deployment_id}`) })
   const stop = useAction('stopProject', { done: 'Stopped. A deployment brings it back.' })
+  const change = useAction('updateProject', { done: 'Saved.' })
   if (!project) return null
   const acts: Act[] = [
     ...(project.is_connected ? [{ text: 'Deploy', icon: <Rocket size={16} aria-hidden />, run: () => deploy.mutate({ params: { slug } }) }] : []),
@@ -78,6 +98,21 @@ function ProjectActs({ slug, ...group }: GroupProps & { slug: string }) {
     { text: 'Overview', icon: <Ship size={16} aria-hidden />, run: () => go(root) },
     { text: 'Deployments', icon: <Waypoints size={16} aria-hidden />, run: () => go(`${root}/deployments`) },
     { text: 'Logs', icon: <ScrollText size={16} aria-hidden />, run: () => go(`${root}/logs`) },
+    { text: 'Metrics', icon: <ChartColumn size={16} aria-hidden />, run: () => go(`${root}/metrics`) },
+    { text: 'Metrics of 7 days', icon: <ChartColumn size={16} aria-hidden />, run: () => go(`${root}/metrics?range=7d`) },
+    { text: 'Metrics of 30 days', icon: <ChartColumn size={16} aria-hidden />, run: () => go(`${root}/metrics?range=30d`) },
+    { text: 'Cache: what it keeps, inspect, webhook', icon: <Layers size={16} aria-hidden />, run: () => go(`${root}/cache`) },
+    { text: 'Purge everything from the cache…', icon: <Eraser size={16} aria-hidden />, run: () => go(`${root}/cache?purge=all`) },
+    {
+      text: project.caching_enabled ? 'Edge cache: switch off' : 'Edge cache: switch on',
+      icon: <Layers size={16} aria-hidden />,
+      run: () => change.mutate({ params: { slug }, body: { caching_enabled: !project.caching_enabled } }),
+    },
+    {
+      text: project.always_warm ? 'Always warm: switch off, let it sleep' : 'Always warm: switch on',
+      icon: <Flame size={16} aria-hidden />,
+      run: () => change.mutate({ params: { slug }, body: { always_warm: !project.always_warm } }),
+    },
     { text: 'Settings', icon: <Settings2 size={16} aria-hidden />, run: () => go(`${root}/settings`) },
     ...(project.status === 'live' || project.status === 'crashed'
       ? [{ text: 'Stop', icon: <Square size={16} aria-hidden />, run: () => stop.mutate({ params: { slug } }) }]
@@ -116,11 +151,18 @@ function Projects({ words, run }: { words: string[]; run: GroupProps['run'] }) {
 function General(group: GroupProps) {
   const [, go] = useLocation()
   const setTheme = useUi((state) => state.setTheme)
+  const isOwner = useInstance().data?.user.is_instance_owner ?? false
   const setNewProjectOpen = useUi((state) => state.setNewProjectOpen)
   const acts: Act[] = [
     { text: 'New project', icon: <Plus size={16} aria-hidden />, run: () => setNewProjectOpen(true) },
     { text: 'All projects', icon: <Ship size={16} aria-hidden />, run: () => go('/') },
     { text: 'Instance: runtime, people, settings', icon: <Anchor size={16} aria-hidden />, run: () => go('/instance') },
+    ...(isOwner
+      ? [
+          { text: 'Network: phones, HTTPS, hosts file', icon: <Wifi size={16} aria-hidden />, run: () => go('/instance/network') },
+          { text: 'Trust HTTPS on this machine…', icon: <ShieldCheck size={16} aria-hidden />, run: () => go('/instance/network') },
+        ]
+      : []),
     { text: 'Theme: light', icon: <Sun size={16} aria-hidden />, run: () => setTheme('light') },
     { text: 'Theme: dark', icon: <Moon size={16} aria-hidden />, run: () => setTheme('dark') },
     { text: 'Theme: as the system has it', icon: <Monitor size={16} aria-hidden />, run: () => setTheme('system') },

@@ -1,5 +1,4 @@
 import { Ship } from 'lucide-react'
-import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { Project } from '../../../server/contract/projects.ts'
 import { problemFrom } from '../../api/problem.ts'
@@ -13,7 +12,9 @@ import { isTerminal } from '../deployments/progress.ts'
 import { useTitle } from '../frame/title.ts'
 import { useBeacon } from './beacon.ts'
 import { InService } from './in-service.tsx'
+import { Fact } from './fact.tsx'
 import { LatestNews } from './latest-news.tsx'
+import { WhenIdle } from './when-idle.tsx'
 import './overview.css'
 
 const recent = 5
@@ -104,20 +105,12 @@ function Facts({ project }: { project: Project }) {
           </Fact>
         )}
         <Fact name="Memory">up to {project.memory_limit_mb} MB</Fact>
+        <WhenIdle project={project} />
         <Fact name="Last request">{project.last_request_at ? <Ago at={project.last_request_at} /> : 'None yet'}</Fact>
         <Fact name="Created">
           <time dateTime={project.created_at}>{exactTime(project.created_at)}</time>
         </Fact>
       </dl>
     </aside>
-  )
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div className="fact">
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   )
 }

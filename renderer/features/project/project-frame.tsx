@@ -1,4 +1,4 @@
-import { Compass } from 'lucide-react'
+import { Compass, LockKeyhole } from 'lucide-react'
 import { Suspense } from 'react'
 import { Link, Route, Switch, useLocation } from 'wouter'
 import { problemFrom } from '../../api/problem.ts'
@@ -8,7 +8,7 @@ import { CopyButton } from '../../ui/copy.tsx'
 import { Empty, ProblemView, Skeleton, SkeletonRows } from '../../ui/feedback.tsx'
 import { StatusPlate, projectSign } from '../../ui/status.tsx'
 import { NotFound } from '../frame/not-found.tsx'
-import { spoken, useAddress } from './address.ts'
+import { spoken, useAddress, useSecureAddress } from './address.ts'
 import { ProjectActions } from './project-actions.tsx'
 import './project-frame.css'
 
@@ -16,6 +16,7 @@ import './project-frame.css'
 export function ProjectFrame({ slug }: { slug: string }) {
   const { data: project, error, refetch } = useProject(slug)
   const address = useAddress(slug)
+  const secure = useSecureAddress(slug)
   // Asked for here, so that the tabs all know whether something is under way.
   useLatest(slug, project !== undefined)
   const [location] = useLocation()
@@ -49,6 +50,11 @@ export function ProjectFrame({ slug }: { slug: string }) {
                 {spoken(address)}
               </a>
               <CopyButton text={address} label="Copy the address" />
+              {secure && (
+                <a className="project-secure" href={secure} target="_blank" rel="noreferrer noopener" title={secure}>
+                  <LockKeyhole size={13} aria-hidden /> HTTPS
+                </a>
+              )}
             </>
           )}
         </div>

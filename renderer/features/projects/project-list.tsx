@@ -83,6 +83,11 @@ function ProjectRow({ project, settled }: { project: Project; settled: boolean }
       <div className="project-framework quiet clip">{latest?.framework && frameworkName(latest.framework)}</div>
       <div className="project-status">
         <StatusPlate sign={sign} />
+        {project.is_cold && project.last_request_at && (
+          <span className="faint project-when">
+            last visit <Ago at={project.last_request_at} />
+          </span>
+        )}
       </div>
     </div>
   )

@@ -8,11 +8,12 @@ import { Contours } from '../../ui/contours.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Logo } from '../../ui/logo.tsx'
 import { useTitle } from '../frame/title.ts'
+import { PasswordForm } from './password-form.tsx'
 import './sign-in.css'
 
 const command = 'npx homeport open'
 
-/** Nobody is signed in here. There is no password to ask for: a fresh link from the command line signs this browser in. */
+/** Nobody is signed in here. A password does it for who has set one; else a fresh link from the command line. */
 export function SignIn() {
   useTitle('Sign in')
   const client = useClient()
@@ -20,12 +21,15 @@ export function SignIn() {
   const [answer, setAnswer] = useState<string | null>(null)
   const [busy, setBusy] = useState(false)
 
+  const enter = () => {
+    cache.clear()
+    useSession.getState().setSignedOut(false)
+  }
   const look = async () => {
     setBusy(true)
     try {
       await client.call('getSession', {})
-      cache.clear()
-      useSession.getState().setSignedOut(false)
+      enter()
     } catch (error) {
       const problem = problemFrom(error)
       setAnswer(
@@ -41,13 +45,15 @@ export function SignIn() {
       <div className="sign-in-card">
         <Logo size={44} />
         <h1>Sign in to Homeport</h1>
-        <p className="quiet">A link signs you in; there is no password. Ask for one where this instance runs:</p>
+        <PasswordForm onSignedIn={enter} />
+        <h2>Or by a link</h2>
+        <p className="quiet">No password set, or on the machine itself? A link signs you in. Ask for one where this instance runs:</p>
         <p className="command">
           <code>{command}</code>
           <CopyButton text={command} label="Copy the command" />
         </p>
         <p className="faint">It opens the dashboard, or prints a link that works once. On somebody else’s instance, ask its owner for a link.</p>
-        <Button kind="primary" busy={busy} onClick={() => void look()}>
+        <Button busy={busy} onClick={() => void look()}>
           I have opened the link
         </Button>
         <p role="status" className="sign-in-answer">

@@ -108,7 +108,7 @@ function Settings({ project }: { project: Project }) {
           />
           <SwitchField
             label="Always warm"
-            hint="Does not sleep when nobody asks for it."
+            hint="Does not sleep when nobody asks for it. Left off, it sleeps after a while without a request and wakes with the next one."
             error={save.error?.code === 'paid_plan_required' ? save.error.message : undefined}
             checked={now.always_warm}
             onChange={(always_warm) => change({ always_warm })}

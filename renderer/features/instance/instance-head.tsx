@@ -1,0 +1,30 @@
+import { Link, useLocation } from 'wouter'
+import { useInstance } from '../../api/queries.ts'
+
+const tabs = [
+  { path: '/instance', text: 'Instance' },
+  { path: '/instance/network', text: 'Network' },
+] as const
+
+/** Name and tabs over the pages of the instance. Its network is the owner's business. */
+export function InstanceHead() {
+  const session = useInstance().data
+  const [location] = useLocation()
+  return (
+    <header className="project-head">
+      <div className="page-head">
+        <h1>Instance</h1>
+        {session && <p className="quiet">Homeport {session.instance.version}</p>}
+      </div>
+      {session?.user.is_instance_owner && (
+        <nav className="tabs" aria-label="Instance">
+          {tabs.map(({ path, text }) => (
+            <Link key={path} href={path} className="tab" aria-current={location === path ? 'page' : undefined}>
+              {text}
+            </Link>
+          ))}
+        </nav>
+      )}
+    </header>
+  )
+}

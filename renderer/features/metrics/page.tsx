@@ -1,0 +1,100 @@
+import { ChartColumn } from 'lucide-react'
+import { useState } from 'react'
+import { Link, useSearchParams } from 'wouter'
+import type { Metrics, MetricsRange } from '../../../server/contract/metrics.ts'
+import type { Project } from '../../../server/contract/projects.ts'
+import { problemFrom } from '../../api/problem.ts'
+import { useInstance, useMetrics, useProject, useSettings } from '../../api/queries.ts'
+import { ButtonLink } from '../../ui/button.tsx'
+import { Empty, ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
+import { Segments } from '../../ui/segments.tsx'
+import { useTitle } from '../frame/title.ts'
+import { useAddress } from '../project/address.ts'
+import { Charts } from './charts.tsx'
+import { Figures } from './figures.tsx'
+import { MetricsTable } from './table.tsx'
+import './page.css'
+
+const ranges = [
+  { value: '24h', text: '24 hours' },
+  { value: '7d', text: '7 days' },
+  { value: '30d', text: '30 days' },
+] as const satisfies readonly { value: MetricsRange; text: string }[]
+
+/** How the project was asked and how it answered, over a day, a week or a month. */
+export default function MetricsPage({ slug }: { slug: string }) {
+  const { data: project } = useProject(slug)
+  useTitle(`Metrics · ${project?.name ?? slug}`)
+  const [params, setParams] = useSearchParams()
+  const range = ranges.find(({ value }) => value === params.get('range'))?.value ?? '24h'
+  const { data, error, isPlaceholderData, dataUpdatedAt, refetch } = useMetrics(slug, range)
+  // What the charts of this page point at together.
+  const [at, setAt] = useState<number | null>(null)
+
+  return (
+    <div className="stack">
+      <div className="metrics-head">
+        <Segments
+          label="Range"
+          value={range}
+          choices={ranges}
+          onChange={(value) => {
+            setAt(null)
+            setParams(value === '24h' ? {} : { range: value }, { replace: true })
+          }}
+        />
+        {data && <p className="faint">Counted up to {new Date(dataUpdatedAt).toLocaleTimeString()}; looks again by itself</p>}
+      </div>
+      {error && <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />}
+      {!data && !error && (
+        <div className="card">
+          <SkeletonRows rows={6} height={84} />
+        </div>
+      )}
+      {data && data.range === range && data.totals.requests === 0 && project ? (
+        <NoRequests project={project} metrics={data} />
+      ) : (
+        data && (
+          <div className={`stack ${isPlaceholderData ? 'metrics-older' : ''}`} aria-busy={isPlaceholderData}>
+            <Figures metrics={data} project={project} />
+            <Charts metrics={data} at={at} onAt={setAt} />
+            <MetricsTable metrics={data} />
+          </div>
+        )
+      )}
+    </div>
+  )
+}
+
+const spans: Record<MetricsRange, string> = { '24h': 'in the last 24 hours', '7d': 'in the last 7 days', '30d': 'in the last 30 days' }
+
+function NoRequests({ project, metrics }: { project: Project; metrics: Metrics }) {
+  const address = useAddress(project.slug)
+  const isOwner = useInstance().data?.user.is_instance_owner ?? false
+  const { data: settings } = useSettings(isOwner)
+  const isLive = project.status === 'live' || project.status === 'crashed'
+  if (settings && !settings.metrics) {
+    return (
+      <div className="card">
+        <Empty icon={ChartColumn} title="Counting is off" action={<Link href="/instance">To the settings</Link>}>
+          Requests are not counted on this instance. Switch “Count and time requests” on, and what comes from then on appears here.
+        </Empty>
+      </div>
+    )
+  }
+  return (
+    <div className="card">
+      <Empty
+        icon={ChartColumn}
+        title={`No requests ${spans[metrics.range]}`}
+        action={
+          isLive && address ? <ButtonLink href={address}>Open the app</ButtonLink> : <Link href={`/projects/${project.slug}`}>To the overview</Link>
+        }
+      >
+        {isLive
+          ? 'Open the app once: the visit shows here within seconds, with how long the answer took.'
+          : 'Nothing serves yet. Deploy the project; every visit to its address is counted here.'}
+      </Empty>
+    </div>
+  )
+}

@@ -1,0 +1,143 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { ShieldCheck, Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import type { HttpsStatus } from '../../../server/contract/network.ts'
+import { useAction } from '../../api/actions.ts'
+import type { Answer } from '../../api/client.ts'
+import { keys } from '../../api/keys.ts'
+import { problemFrom } from '../../api/problem.ts'
+import { useHttps, useSettings } from '../../api/queries.ts'
+import { Button } from '../../ui/button.tsx'
+import { CopyButton, CopyText } from '../../ui/copy.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
+import { SwitchField } from '../../ui/field.tsx'
+import { exactTime } from '../../ui/format.ts'
+import { Prose } from '../../ui/prose.tsx'
+import { type Sign, StatusWord } from '../../ui/status.tsx'
+import { useChangeSettings } from '../instance/change-settings.ts'
+
+const signs: Record<HttpsStatus['trust'][number]['status'], Sign> = {
+  trusted: { word: 'Trusted', shape: 'disc', tone: 'live' },
+  not_trusted: { word: 'Not trusted', shape: 'ring', tone: 'busy' },
+  unavailable: { word: 'Not here', shape: 'dash', tone: 'idle' },
+}
+
+/** HTTPS on every local name, by an authority of this instance's own, trusted where its owner says so. */
+export function Https() {
+  const { data, error, isPending, refetch } = useHttps()
+  const { data: settings } = useSettings()
+  const cache = useQueryClient()
+  const [messages, setMessages] = useState<string[]>([])
+  const [removing, setRemoving] = useState(false)
+  const take = (answer: Answer<'trustAuthority'>) => {
+    cache.setQueryData(keys.https, answer.https)
+    setMessages(answer.messages)
+    setRemoving(false)
+  }
+  const trust = useAction('trustAuthority', { onDone: take })
+  const remove = useAction('removeAuthority', { onDone: take })
+  const change = useChangeSettings()
+  const isTrusted = data?.trust.some(({ status }) => status === 'trusted') ?? false
+  const redirects = change.isPending ? (change.variables.body.https_redirect ?? false) : (settings?.https_redirect ?? false)
+
+  return (
+    <section className="card" aria-labelledby="https">
+      <header className="card-head">
+        <h2 id="https">HTTPS</h2>
+        <div className="page-actions">
+          {data?.authority && (
+            <Button icon={Trash2} onClick={() => setRemoving(true)}>
+              Remove…
+            </Button>
+          )}
+          <Button kind={isTrusted ? 'plain' : 'primary'} icon={ShieldCheck} busy={trust.isPending} disabled={!data} onClick={() => trust.mutate({})}>
+            {isTrusted ? 'Trust again' : 'Trust on this machine'}
+          </Button>
+        </div>
+      </header>
+      {error && (
+        <div className="card-body">
+          <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />
+        </div>
+      )}
+      {isPending && <SkeletonRows rows={3} height={52} />}
+      {data && (
+        <>
+          <p className="card-body quiet">
+            Every app answers over HTTPS as well, with a certificate that an authority of this instance signs. Browsers believe it once this machine
+            trusts that authority. Its key stays here.
+          </p>
+          {messages.length > 0 && (
+            <div className="network-row" role="status">
+              <strong>Just now</strong>
+              <div className="messages">
+                {messages.map((message) => (
+                  <p key={message}>
+                    <Prose text={message} />
+                  </p>
+                ))}
+              </div>
+            </div>
+          )}
+          <div className="network-row">
+            <span className="faint">Apps answer at</span>
+            {data.edge_https_url ? <span className="mono">{data.edge_https_url}</span> : <span>Nowhere: the port for HTTPS could not be had</span>}
+          </div>
+          <div className="network-row">
+            <span className="faint">Authority</span>
+            {data.authority ? (
+              <div>
+                <span>{data.authority.subject}</span>
+                <span className="fingerprint">
+                  <CopyText text={data.authority.fingerprint_sha256} />
+                </span>
+                <span className="faint">
+                  made {exactTime(data.authority.created_at)}, good until {exactTime(data.authority.expires_at)}
+                </span>
+              </div>
+            ) : (
+              <span>None yet; it is made when it is first needed</span>
+            )}
+          </div>
+          {data.trust.map(({ store, status, command }) => (
+            <div className="network-row" key={store}>
+              <StatusWord sign={signs[status]} />
+              <div>
+                <span>{store}</span>
+                {command && status !== 'trusted' && (
+                  <span className="command">
+                    <code>{command}</code>
+                    <CopyButton text={command} label={`Copy the command for ${store}`} />
+                  </span>
+                )}
+              </div>
+            </div>
+          ))}
+          <div className="card-body network-switch">
+            <SwitchField
+              label="Send plain HTTP on to HTTPS"
+              hint={isTrusted ? 'For every app of this instance.' : 'Trust the authority first: browsers would warn on every page.'}
+              checked={redirects}
+              disabled={!settings || data.edge_https_url === null}
+              onChange={(https_redirect) => change.mutate({ body: { https_redirect } })}
+            />
+          </div>
+        </>
+      )}
+      <Dialog
+        open={removing}
+        onOpenChange={setRemoving}
+        title="Remove the authority?"
+        about="It is taken out of every trust store of this machine, and its key is destroyed. Browsers then warn of HTTPS until you trust a new one."
+      >
+        <footer className="dialog-foot">
+          <Button onClick={() => setRemoving(false)}>Keep it</Button>
+          <Button kind="danger" busy={remove.isPending} onClick={() => remove.mutate({})}>
+            Remove the authority
+          </Button>
+        </footer>
+      </Dialog>
+    </section>
+  )
+}

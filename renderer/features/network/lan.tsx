@@ -1,0 +1,114 @@
+import { Globe, KeyRound, TriangleAlert } from 'lucide-react'
+import { useState } from 'react'
+import { problemFrom } from '../../api/problem.ts'
+import { useLan, useSettings } from '../../api/queries.ts'
+import { Button } from '../../ui/button.tsx'
+import { CopyButton } from '../../ui/copy.tsx'
+import { ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
+import { SwitchField } from '../../ui/field.tsx'
+import { useChangeSettings } from '../instance/change-settings.ts'
+import { spoken } from '../project/address.ts'
+import { PasswordDialog } from './password-dialog.tsx'
+import { Qr } from './qr.tsx'
+
+/** Lets phones and other machines of the network in, behind the owner's password, and shows them the way. */
+export function Lan() {
+  const { data, error, isPending, refetch } = useLan()
+  const { data: settings } = useSettings()
+  const [dialog, setDialog] = useState<'password' | 'open' | null>(null)
+  const change = useChangeSettings()
+  const isOn = change.isPending ? (change.variables.body.lan ?? false) : (settings?.lan ?? data?.open ?? false)
+  const set = (lan: boolean) => {
+    // It is asked for at the moment when it matters.
+    if (lan && data && !data.has_owner_password) setDialog('open')
+    else change.mutate({ body: { lan } })
+  }
+  return (
+    <section className="card" aria-labelledby="lan">
+      <header className="card-head">
+        <h2 id="lan">Phones and other machines</h2>
+        {data && (
+          <Button icon={KeyRound} onClick={() => setDialog('password')}>
+            {data.has_owner_password ? 'Change the password…' : 'Set the password…'}
+          </Button>
+        )}
+      </header>
+      {error && (
+        <div className="card-body">
+          <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />
+        </div>
+      )}
+      {isPending && <SkeletonRows rows={2} height={72} />}
+      {data && (
+        <div className="card-body stack">
+          <SwitchField
+            label="Open to the network around this machine"
+            hint={
+              isOn
+                ? 'Dashboard and live apps answer on the private addresses of this machine. Public ones stay closed.'
+                : 'Closed: nothing answers but to this machine itself. Opening it takes your password, for signing in from elsewhere.'
+            }
+            checked={isOn}
+            disabled={!settings || change.isPending}
+            onChange={set}
+          />
+          {data.open && data.warning && (
+            <p className="warning">
+              <TriangleAlert size={16} aria-hidden />
+              <span>{data.warning}</span>
+            </p>
+          )}
+          {data.open && <Addresses lan={data} />}
+        </div>
+      )}
+      {dialog && (
+        <PasswordDialog
+          isFirst={!data?.has_owner_password}
+          opens={dialog === 'open'}
+          onOpenChange={() => setDialog(null)}
+          onSet={() => {
+            if (dialog === 'open') change.mutate({ body: { lan: true } })
+            else void refetch()
+          }}
+        />
+      )}
+    </section>
+  )
+}
+
+function Addresses({ lan }: { lan: NonNullable<ReturnType<typeof useLan>['data']> }) {
+  if (lan.dashboard_urls.length === 0) {
+    return (
+      <p className="quiet row">
+        <Globe size={16} aria-hidden /> This machine has no private network address right now. It is looked for again by itself.
+      </p>
+    )
+  }
+  return (
+    <div className="codes">
+      {lan.dashboard_urls.slice(0, 1).map((url) => (
+        <CodeCard key={url} name="This dashboard" urls={lan.dashboard_urls} />
+      ))}
+      {lan.projects.map(({ slug, name, urls }) => (
+        <CodeCard key={slug} name={name} urls={urls} />
+      ))}
+    </div>
+  )
+}
+
+function CodeCard({ name, urls }: { name: string; urls: readonly string[] }) {
+  const [first] = urls
+  if (first === undefined) return null
+  return (
+    <div className="code-card">
+      <Qr text={first} label={`Code that opens ${name}: ${first}`} />
+      <strong className="clip">{name}</strong>
+      {urls.map((url) => (
+        <span key={url} className="code-address">
+          <span className="mono clip">{spoken(url)}</span>
+          <CopyButton text={url} label={`Copy the address of ${name}`} />
+        </span>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,97 @@
+import { type FormEvent, useState } from 'react'
+import { useAction } from '../../api/actions.ts'
+import { useInstance } from '../../api/queries.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { ProblemView } from '../../ui/feedback.tsx'
+import { TextField } from '../../ui/field.tsx'
+
+const shortest = 10
+
+/** Sets the password that signs the owner in from other devices. */
+export function PasswordDialog({
+  isFirst,
+  opens,
+  onOpenChange,
+  onSet,
+}: {
+  isFirst: boolean
+  /** The network is opened right after. */
+  opens: boolean
+  onOpenChange: (open: boolean) => void
+  onSet: () => void
+}) {
+  const session = useInstance().data
+  const [password, setPassword] = useState('')
+  const [again, setAgain] = useState('')
+  const [code, setCode] = useState('')
+  const [isShown, setShown] = useState(false)
+  const save = useAction('setOwnerPassword', {
+    quiet: true,
+    done: isFirst ? 'The password is set.' : 'The password is changed. Other sessions of yours have ended.',
+    onDone() {
+      onOpenChange(false)
+      onSet()
+    },
+  })
+  // From another machine it takes a code that the machine of the instance shows.
+  const needsCode = session?.instance.is_local === false || save.error?.code === 'forbidden'
+  const differs = again !== '' && again !== password
+  const isReady = password.length >= shortest && again === password && (!needsCode || code.trim() !== '')
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (isReady) save.mutate({ body: { password, ...(needsCode ? { setup_code: code.trim() } : {}) } })
+  }
+  return (
+    <Dialog
+      open
+      onOpenChange={onOpenChange}
+      title={isFirst ? 'Set your password' : 'Change your password'}
+      about={`It signs ${session?.user.email ?? 'the owner'} in from other devices.${isFirst ? '' : ' Every other session of yours ends.'}`}
+    >
+      <form className="stack" onSubmit={submit}>
+        {/* A password manager keeps it under this name. */}
+        <input className="unseen" type="email" autoComplete="username" value={session?.user.email ?? ''} readOnly tabIndex={-1} aria-hidden />
+        <TextField
+          label="Password"
+          type={isShown ? 'text' : 'password'}
+          autoComplete="new-password"
+          required
+          minLength={shortest}
+          value={password}
+          onChange={({ target }) => setPassword(target.value)}
+          hint={`At least ${shortest} characters. A few words are easier to keep than signs.`}
+          error={save.error?.issue('password')}
+        />
+        <TextField
+          label="The same again"
+          type={isShown ? 'text' : 'password'}
+          autoComplete="new-password"
+          required
+          value={again}
+          onChange={({ target }) => setAgain(target.value)}
+          error={differs ? 'The two are not the same.' : undefined}
+        />
+        {needsCode && (
+          <TextField
+            label="Setup code"
+            mono
+            required
+            value={code}
+            onChange={({ target }) => setCode(target.value)}
+            hint="Run “npx homeport password --code” on the machine of the instance; it shows one that works once."
+          />
+        )}
+        {save.error && save.error.issues.length === 0 && <ProblemView problem={save.error} />}
+        <footer className="dialog-foot">
+          <Button kind="bare" onClick={() => setShown(!isShown)} aria-pressed={isShown}>
+            {isShown ? 'Hide it' : 'Show it'}
+          </Button>
+          <Button kind="primary" type="submit" busy={save.isPending} disabled={!isReady}>
+            {opens ? 'Set it and open' : 'Set it'}
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}

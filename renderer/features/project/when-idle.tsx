@@ -1,0 +1,54 @@
+import { Link } from 'wouter'
+import { limits } from '../../../server/contract/limits.ts'
+import type { Project } from '../../../server/contract/projects.ts'
+import { useAction } from '../../api/actions.ts'
+import { useInstance, useSettings } from '../../api/queries.ts'
+import { SwitchField } from '../../ui/field.tsx'
+import { seconds } from '../../ui/format.ts'
+import { Ago } from '../../ui/time.tsx'
+import { Fact } from './fact.tsx'
+
+/** What becomes of the app while nobody asks for it, and the switch that keeps it awake. */
+export function WhenIdle({ project }: { project: Project }) {
+  const instance = useInstance().data
+  const { data: settings } = useSettings(instance?.user.is_instance_owner ?? false)
+  const change = useAction('updateProject', { quiet: true })
+  const after = seconds(settings?.sleep_after_s ?? limits.sleep.after_s)
+  const isOn = change.isPending ? (change.variables.body.always_warm ?? project.always_warm) : project.always_warm
+  const frozen = settings?.frozen_for_s ?? limits.sleep.frozen_s
+  const isRefused = change.error?.code === 'paid_plan_required'
+  return (
+    <Fact name="When idle">
+      {isOn ? (
+        'Stays awake, so that the first visit after a night is as quick as any.'
+      ) : project.is_cold ? (
+        <>
+          Asleep
+          {project.last_request_at && (
+            <>
+              ; last asked <Ago at={project.last_request_at} />
+            </>
+          )}
+          . The next request wakes it.{' '}
+          {frozen > 0 &&
+            `For ${seconds(frozen)} it is frozen, with its memory kept, and wakes at once; after that it is stopped, and a request starts it.`}
+        </>
+      ) : (
+        `Goes to sleep after ${after} without a request, and wakes with the next one.`
+      )}
+      <div className="fact-switch">
+        <SwitchField
+          label="Always warm"
+          error={change.error?.message}
+          checked={isOn}
+          onChange={(always_warm) => change.mutate({ params: { slug: project.slug }, body: { always_warm } })}
+        />
+        {isRefused && instance?.user.is_instance_owner && (
+          <p className="field-hint">
+            This instance plays the plan {instance.account.plan}. <Link href="/instance">Its settings</Link> change that.
+          </p>
+        )}
+      </div>
+    </Fact>
+  )
+}
