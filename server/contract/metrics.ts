@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { operation } from './operation.ts'
-import { dateTime, projectParams } from './shared.ts'
+import { dateTime, empty, projectParams } from './shared.ts'
 
 export const metricsRange = z.enum(['24h', '7d', '30d'])
 export type MetricsRange = z.output<typeof metricsRange>
@@ -11,6 +11,9 @@ export const metricsBuckets = {
   '7d': { count: 168, seconds: 3600 },
   '30d': { count: 120, seconds: 6 * 3600 },
 } as const satisfies Record<MetricsRange, { count: number; seconds: number }>
+
+/** Enough for every list that a person looks at. */
+export const sparklines = { hours: 24, projects: 200 } as const
 
 /** What is simply added up when buckets are. */
 export const metricsCounters = [
@@ -87,5 +90,23 @@ export const metricsOperations = {
     query: z.object({ range: metricsRange.optional() }),
     success: { status: 200, json: metrics },
     errors: ['invalid_input', 'project_not_found'],
+  }),
+  listSparklines: operation({
+    method: 'GET',
+    path: '/instance/sparklines',
+    group: 'Instance',
+    summary: 'Requests of the last 24 hours, for the projects that had any',
+    description: `The ${sparklines.projects} that were asked for something last. The last hour is not over yet.`,
+    access: 'caller',
+    params: empty,
+    query: empty,
+    success: {
+      status: 200,
+      json: z.object({
+        from: dateTime.describe('Where the first hour begins.'),
+        projects: z.array(z.object({ slug: z.string(), requests: z.array(z.number()).length(sparklines.hours).describe('By hour, oldest first.') })),
+      }),
+    },
+    errors: [],
   }),
 }

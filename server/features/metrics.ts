@@ -1,13 +1,14 @@
 import type { Handlers } from '../contract/index.ts'
-import { metricsBuckets, metricsCounters, type Metrics, type MetricsRange } from '../contract/metrics.ts'
+import { metricsBuckets, metricsCounters, sparklines, type Metrics, type MetricsRange } from '../contract/metrics.ts'
 import { isoTime } from '../lib/clock.ts'
 import { createHistogram, type Histogram } from '../lib/histogram.ts'
+import { listLastRequested } from '../store/projects.ts'
 import type { MetricsRow } from '../store/tables.ts'
-import { projectFor } from './access.ts'
+import { accountsOf, projectFor } from './access.ts'
 import type { Context } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 
-type MetricsHandlers = Pick<Handlers<Context>, 'getMetrics'>
+type MetricsHandlers = Pick<Handlers<Context>, 'getMetrics' | 'listSparklines'>
 
 export function createMetricsHandlers(deps: FeatureDeps): MetricsHandlers {
   return {
@@ -17,6 +18,21 @@ export function createMetricsHandlers(deps: FeatureDeps): MetricsHandlers {
       const from = beginningOf(range, deps.clock.now() / 1000)
       const resources = await deps.engine.usage(project.id)
       return { ...summarize(range, from, deps.metrics.since(project.id, from), deps.cache.stats(project.id)), resources }
+    },
+
+    async listSparklines({ caller }) {
+      const hour = metricsBuckets['7d'].seconds
+      const from = (Math.floor(deps.clock.now() / 1000 / hour) + 1 - sparklines.hours) * hour
+      const asked = await deps.store.db.read((tx) => listLastRequested(tx, accountsOf(tx, caller), isoTime(from * 1000), sparklines.projects))
+      const projects = asked.map(({ id, slug }) => {
+        const requests = Array.from({ length: sparklines.hours }, () => 0)
+        for (const row of deps.metrics.hourly(id, from)) {
+          const place = (row.ts - from) / hour
+          if (place in requests) requests[place] = row.requests
+        }
+        return { slug, requests }
+      })
+      return { from: isoTime(from * 1000), projects: projects.filter((project) => project.requests.some((count) => count > 0)) }
     },
   }
 }

@@ -24,6 +24,20 @@ export function listProjects(tx: Tx, options: { accounts: string[]; before: numb
   return options.accounts.length > 1 ? rows.sort((a, b) => b.seq - a.seq).slice(0, options.limit) : rows
 }
 
+/** Those that were asked for something since a moment, the last first. */
+export function listLastRequested(tx: Tx, accounts: string[], since: string, limit: number): { id: string; slug: string }[] {
+  const rows = accounts.flatMap((account) =>
+    tx.sqlAll<{ id: string; slug: string; last_request_at: string }>(
+      `SELECT id, slug, last_request_at FROM projects WHERE account_id = ? AND deleted_at IS NULL AND last_request_at >= ?
+       ORDER BY last_request_at DESC LIMIT ?`,
+      account,
+      since,
+      limit,
+    ),
+  )
+  return rows.sort((a, b) => (a.last_request_at < b.last_request_at ? 1 : -1)).slice(0, limit)
+}
+
 export function countProjects(tx: Tx, accountId: string): number {
   return tx.sqlFirst<{ n: number }>('SELECT count(*) AS n FROM projects WHERE account_id = ? AND deleted_at IS NULL', accountId)?.n ?? 0
 }

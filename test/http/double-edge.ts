@@ -15,6 +15,7 @@ type EdgeHandlers = Pick<
   | 'listCacheEvents'
   | 'inspectCache'
   | 'getMetrics'
+  | 'listSparklines'
   | 'getHttps'
   | 'trustAuthority'
   | 'removeAuthority'
@@ -58,6 +59,7 @@ export function createEdgeHandlers(visible: (context: Context, slug: string) => 
       visible(context, params.slug)
       return { url: body.url, key: body.url, verdict: 'MISS' as const, why: 'Nothing is stored.', stored: null, answer: null }
     },
+    listSparklines: async () => ({ from: now, projects: [] }),
     async getMetrics(context, { params, query }) {
       visible(context, params.slug)
       const range = query.range ?? '24h'
