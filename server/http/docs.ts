@@ -9,6 +9,7 @@ export function docsPage(): Answer {
   const entries = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   )
+  entries.push({ path: '/hooks/cache/{slug}', method: 'POST', operation: document.webhooks.cachePurge.post })
   const groups = document.tags.map(({ name }) => ({ name, entries: entries.filter(({ operation }) => operation.tags[0] === name) }))
   const named = Object.keys(document.components.schemas).filter((name) => !/(Request|Response)$/.test(name))
 
@@ -55,7 +56,7 @@ ${Object.entries(events ?? {})
   .map(([name, schema]) => `<h4>Event <code>${escapeHtml(name)}</code></h4>${fields(schema, document)}`)
   .join('')}
 <h4>Refusals</h4><table><tbody>${refusals.map(([code, { description }]) => `<tr><td>${code}</td><td>${inline(description)}</td></tr>`).join('')}</tbody></table>
-<h4>Example</h4><pre><code>${escapeHtml(example(method, path, body !== undefined))}</code></pre>
+<h4>Example</h4><pre><code>${escapeHtml(example(method, path, { hasBody: body !== undefined, token: operation.security ? 'PURGE_TOKEN' : 'HOMEPORT_TOKEN' }))}</code></pre>
 </article>`
 }
 
@@ -115,10 +116,10 @@ const schemaName = (reference: string) => reference.slice(reference.lastIndexOf(
 
 const inline = (text: string) => escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>')
 
-function example(method: string, path: string, hasBody: boolean): string {
+function example(method: string, path: string, { hasBody, token }: { hasBody: boolean; token: string }): string {
   const lines = [
     `curl ${method === 'GET' ? '' : `-X ${method} `}"$HOMEPORT_URL${path.replace(/\{(\w+)\}/g, (_, name: string) => `$${name.toUpperCase()}`)}"`,
-    '-H "Authorization: Bearer $HOMEPORT_TOKEN"',
+    `-H "Authorization: Bearer $${token}"`,
   ]
   if (hasBody) lines.push('-H "Content-Type: application/json"', '-d @body.json')
   return lines.join(' \\\n  ')

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { purged, purgeHookBody } from '../contract/cache.ts'
 import { deployment, deploymentDetail } from '../contract/deployments.ts'
 import { errorStatus } from '../contract/errors.ts'
 import type { ErrorCode } from '../contract/errors.ts'
@@ -39,8 +40,9 @@ export interface Operation {
   tags: string[]
   summary: string
   description?: string
+  security?: Record<string, never[]>[]
   parameters?: Parameter[]
-  requestBody?: { required: true; content: { 'application/json': { schema: Schema } } }
+  requestBody?: { required: boolean; content: { 'application/json': { schema: Schema } } }
   responses: Record<string, Described>
 }
 
@@ -73,11 +75,20 @@ export function openApiDocument() {
     security: [{ bearer: [] }, { session: [] }],
     tags: groups.filter(({ name }) => Object.values(operations).some((spec) => spec.group === name)),
     paths,
+    webhooks: { cachePurge: { post: describePurgeHook(names) } },
     components: {
       schemas: { ...schemasOf(names.requests, 'input'), ...schemasOf(names.answers, 'output') },
       headers,
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'An API token, `svc_…`.' },
+        purge_token: { type: 'http', scheme: 'bearer', description: 'The purge token of one project, `hpp_…`.' },
+        purge_token_header: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-Purge-Token',
+          description: 'The same, for a CMS that cannot choose Authorization.',
+        },
+        purge_token_query: { type: 'apiKey', in: 'query', name: 'token', description: 'The same, for a CMS that sends no headers of yours.' },
         session: {
           type: 'apiKey',
           in: 'cookie',
@@ -106,6 +117,8 @@ function nameSchemas(): Names {
     [deploymentDetail, 'DeploymentDetail'],
     [errorEnvelope, 'Error'],
   ])
+  requests.set(purgeHookBody, 'CachePurgeRequest')
+  answers.set(purged, 'CachePurgeResponse')
   for (const [id, { body, success }] of Object.entries(operations) as [string, OperationSpec][]) {
     const name = `${id[0]?.toUpperCase()}${id.slice(1)}`
     if (body && !requests.has(body)) requests.set(body, `${name}Request`)
@@ -154,6 +167,39 @@ function describeOperation(operationId: string, spec: OperationSpec, names: Name
     }
   }
   return operation
+}
+
+/** What a CMS calls: the address is `webhook_url` of `createPurgeToken`. */
+function describePurgeHook(names: Names): Operation {
+  const refused = (codes: ErrorCode[]): Described => ({
+    description: codes.map((code) => `\`${code}\``).join(', '),
+    headers: codes.includes('rate_limited') ? { ...everyHeader, 'Retry-After': { $ref: '#/components/headers/Retry-After' } } : everyHeader,
+    content: { 'application/json': { schema: ref('Error') } },
+  })
+  return {
+    operationId: 'cachePurge',
+    tags: ['Projects'],
+    summary: 'Purge from a CMS, by the purge token',
+    description:
+      'Sent to `webhook_url`, which is `/hooks/cache/{slug}` of this instance. Without a body, or with `{}`, everything of the project is purged. The limit of requests without sign-in applies, by the address of the sender.',
+    security: [{ purge_token: [] }, { purge_token_header: [] }, { purge_token_query: [] }],
+    requestBody: { required: false, content: { 'application/json': { schema: ref(names.requests.get(purgeHookBody) ?? '') } } },
+    responses: {
+      200: {
+        description: 'Done; complete when it is sent.',
+        headers: everyHeader,
+        content: { 'application/json': { schema: ref('CachePurgeResponse') } },
+      },
+      400: refused(['invalid_input', 'invalid_json']),
+      401: refused(['unauthorized']),
+      405: refused(['method_not_allowed']),
+      413: refused(['payload_too_large']),
+      415: refused(['unsupported_media_type']),
+      429: refused(['rate_limited']),
+      500: refused(['internal_error']),
+      502: refused(['cache_purge_failed']),
+    },
+  }
 }
 
 /** Parameters as they are after reading: a number is described as a number, although a query carries text. */

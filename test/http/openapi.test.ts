@@ -11,7 +11,7 @@ import { errorStatus } from '../../server/contract/errors.ts'
 import { operations } from '../../server/contract/index.ts'
 import type { OperationSpec } from '../../server/contract/operation.ts'
 import type { OpenApiDocument } from '../../server/http/openapi.ts'
-import { bearer, sampleProject, startDouble } from './double.ts'
+import { bearer, purgeToken, sampleProject, startDouble } from './double.ts'
 import type { Double } from './double.ts'
 
 let double: Double
@@ -83,11 +83,16 @@ describe('the description', () => {
   })
 })
 
+const bodies: Record<string, unknown> = {
+  '/v1/projects': { name: 'n', slug: 'new-one' },
+  '/v1/projects/{slug}/cache/purge-tags': { tags: ['a'] },
+}
+
 describe('real answers', () => {
   it.each(list.filter(([, spec]) => 'json' in spec.success))('%s answers what is described', async (_id, spec) => {
     double.projects.set('abc', { ...sampleProject('abc'), account_id: double.owner.caller.account_id })
     const init: RequestInit = { method: spec.method, headers: { ...bearer(double.owner.token), 'content-type': 'application/json' } }
-    if (spec.body) init.body = spec.path === '/v1/projects' ? '{"name":"n","slug":"new-one"}' : '{}'
+    if (spec.body) init.body = JSON.stringify(bodies[spec.path] ?? {})
     const answer = await double.fetch(spec.path.replace('{slug}', 'abc').replace('{id}', 'dpl_1'), init)
     double.projects.delete('new-one')
     expect(answer.status).toBe(spec.success.status)
@@ -95,6 +100,22 @@ describe('real answers', () => {
       `/paths/${escaped(spec.path)}/${spec.method.toLowerCase()}/responses/${answer.status}/content/${escaped('application/json')}/schema`,
     )
     expect(validate(await answer.json())).toEqual([])
+  })
+
+  it('the inbound webhook takes and answers what is described', async () => {
+    double.projects.set('abc', { ...sampleProject('abc'), account_id: double.owner.caller.account_id })
+    const hook = '/webhooks/cachePurge/post'
+    const takes = validator(`${hook}/requestBody/content/${escaped('application/json')}/schema`)
+    for (const body of [{}, { tags: ['a'] }, { urls: ['/a'] }, { tags: [] }, { other: 1 }, { tags: ['x'.repeat(129)] }]) {
+      const answer = await double.fetch('/hooks/cache/abc', {
+        method: 'POST',
+        headers: { ...bearer(purgeToken), 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+      expect([body, answer.status]).toEqual([body, takes(body)?.length === 0 ? 200 : 400])
+      const answers = validator(`${hook}/responses/${answer.status}/content/${escaped('application/json')}/schema`)
+      expect(answers(await answer.json())).toEqual([])
+    }
   })
 
   it('refuses with what is described', async () => {
@@ -117,6 +138,7 @@ describe('the page for people', () => {
       expect(page).toContain(`id="${id}"`)
       expect(page).toContain(spec.path)
     }
+    expect(page).toContain('/hooks/cache/{slug}')
     expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'")
     expect(page).not.toMatch(/<script|<link|<img|src=|https?:\/\//)
     expect(page).toContain('light dark')

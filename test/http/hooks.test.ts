@@ -1,0 +1,188 @@
+import { request } from 'node:http'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { bearer, cookieName, purgeToken, sampleProject, startDouble } from './double.ts'
+import type { Double } from './double.ts'
+import { sendRaw } from './raw.ts'
+
+/* The inbound webhook, on the gate alone: who gets in, what it reads, what it counts. What it does to the cache is in test/api. */
+
+let double: Double
+beforeEach(async () => {
+  double = await startDouble()
+  double.projects.set('blog', { ...sampleProject('blog'), account_id: double.owner.caller.account_id })
+})
+afterEach(() => double.close())
+
+interface Sent {
+  slug?: string
+  query?: string
+  body?: string
+  headers?: Record<string, string>
+  method?: string
+}
+
+/** Bare HTTP, so that no content type is made up for a body. */
+function send({ slug = 'blog', query = '', body, headers = {}, method = 'POST' }: Sent): Promise<{
+  status: number
+  headers: Record<string, unknown>
+  body: Record<string, unknown>
+}> {
+  return new Promise((resolve, reject) => {
+    const asked = request({ host: '127.0.0.1', port: double.port, path: `/hooks/cache/${slug}${query}`, method, agent: false, headers }, (answer) => {
+      let text = ''
+      answer.setEncoding('utf8').on('data', (part: string) => (text += part))
+      answer.on('end', () =>
+        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>) }),
+      )
+    })
+    asked.on('error', reject)
+    asked.end(body)
+  })
+}
+
+const asJson = { 'content-type': 'application/json' }
+const authorized = bearer(purgeToken)
+
+describe('the token', () => {
+  it.each<[string, Sent]>([
+    ['as a bearer', { headers: { authorization: `Bearer ${purgeToken}` } }],
+    ['as a bearer in any case', { headers: { authorization: `bearer ${purgeToken}` } }],
+    ['as X-Purge-Token', { headers: { 'x-purge-token': purgeToken } }],
+    ['in the query', { query: `?token=${purgeToken}` }],
+    ['by two ways at once', { query: `?token=${purgeToken}`, headers: { 'x-purge-token': purgeToken } }],
+    ['beside another parameter', { query: `?from=cms&token=${purgeToken}` }],
+  ])('%s opens', async (_name, sent) => {
+    const answer = await send(sent)
+    expect([answer.status, answer.body]).toEqual([200, { ok: true, purged: 1 }])
+    expect(double.purges).toEqual([['blog', { all: true }]])
+  })
+
+  it.each<[string, Sent]>([
+    ['none', {}],
+    ['a wrong one', { headers: bearer('hpp_wrong') }],
+    ['an empty one', { query: '?token=' }],
+    ['Basic', { headers: { authorization: `Basic ${purgeToken}` } }],
+    ['a right one beside Basic', { headers: { authorization: 'Basic eA==', 'x-purge-token': purgeToken } }],
+    ['two different ones', { query: '?token=hpp_other', headers: { 'x-purge-token': purgeToken } }],
+    ['two different ones in the query', { query: `?token=${purgeToken}&token=hpp_other` }],
+    ['two headers', { headers: { 'x-purge-token': `${purgeToken}, ${purgeToken}` } }],
+    ['the right one in the body', { headers: asJson, body: JSON.stringify({ token: purgeToken }) }],
+  ])('%s is 401, for a slug that is there as for one that is not', async (_name, sent) => {
+    const [there, missing] = [await send(sent), await send({ ...sent, slug: 'nobody' })]
+    for (const answer of [there, missing]) {
+      expect([answer.status, answer.body.error, answer.headers['www-authenticate']]).toEqual([401, 'unauthorized', 'Bearer'])
+      expect(answer.body.request_id).toBe(answer.headers['x-request-id'])
+    }
+    expect({ ...there.body, request_id: '' }).toEqual({ ...missing.body, request_id: '' })
+    expect(Object.keys(there.headers).toSorted()).toEqual(Object.keys(missing.headers).toSorted())
+    expect(double.purges).toEqual([])
+  })
+
+  it('with two Authorization headers is nobody’s', async () => {
+    const answer = await sendRaw(
+      double.port,
+      `POST /hooks/cache/blog HTTP/1.1\r\nHost: 127.0.0.1:${double.port}\r\nAuthorization: Bearer ${purgeToken}\r\nAuthorization: Bearer hpp_other\r\nConnection: close\r\n\r\n`,
+    )
+    expect([answer.status, answer.json?.error]).toEqual([401, 'unauthorized'])
+  })
+
+  it('is no other credential: neither a session nor an API token opens', async () => {
+    for (const headers of [{ cookie: `${cookieName}=${double.owner.session}` }, bearer(double.owner.token)])
+      expect((await send({ headers })).status).toBe(401)
+  })
+
+  it('stands in no line of the log', async () => {
+    await send({ query: `?token=${purgeToken}` })
+    await send({ query: `?token=${purgeToken}`, headers: { ...asJson }, body: '{' })
+    await send({ query: `?token=${purgeToken}x` })
+    expect(JSON.stringify(double.log)).not.toContain(purgeToken)
+  })
+})
+
+describe('the body', () => {
+  it.each<[string, Sent, unknown]>([
+    ['nothing: all', {}, { all: true }],
+    ['nothing, of a type that a form has: all', { headers: { 'content-type': 'application/x-www-form-urlencoded' } }, { all: true }],
+    ['{}: all', { headers: asJson, body: '{}' }, { all: true }],
+    ['{} without a type: all', { body: '{}' }, { all: true }],
+    ['tags', { headers: asJson, body: '{"tags":["news","post-1"]}' }, { tags: ['news', 'post-1'] }],
+    ['addresses', { headers: asJson, body: '{"urls":["/a?b=1"]}' }, { urls: ['/a?b=1'] }],
+    ['a type with a suffix', { headers: { 'content-type': 'application/vnd.cms.v1+json; charset=utf-8' }, body: '{"tags":["a"]}' }, { tags: ['a'] }],
+    ['fifty tags of 128 characters', { headers: asJson, body: JSON.stringify({ tags: Array<string>(50).fill('x'.repeat(128)) }) }, expect.anything()],
+  ])('%s', async (_name, { headers, ...sent }, what) => {
+    const answer = await send({ ...sent, headers: { ...authorized, ...headers } })
+    expect([answer.status, answer.body]).toEqual([200, { ok: true, purged: 1 }])
+    expect(double.purges).toEqual([['blog', what]])
+  })
+
+  it.each<[string, string, number, string]>([
+    ['no tags', '{"tags":[]}', 400, 'invalid_input'],
+    ['51 tags', JSON.stringify({ tags: Array<string>(51).fill('a') }), 400, 'invalid_input'],
+    ['a tag of 129 characters', JSON.stringify({ tags: ['x'.repeat(129)] }), 400, 'invalid_input'],
+    ['an empty tag', '{"tags":[""]}', 400, 'invalid_input'],
+    ['tags that are no list', '{"tags":"a"}', 400, 'invalid_input'],
+    ['101 addresses', JSON.stringify({ urls: Array<string>(101).fill('/') }), 400, 'invalid_input'],
+    ['tags and addresses', '{"tags":["a"],"urls":["/"]}', 400, 'invalid_input'],
+    ['another field', '{"all":true}', 400, 'invalid_input'],
+    ['a list', '[]', 400, 'invalid_input'],
+    ['null', 'null', 400, 'invalid_input'],
+    ['no JSON', '{tags', 400, 'invalid_json'],
+    ['more than 1 MiB', JSON.stringify({ tags: ['x'.repeat(1024 * 1024)] }), 413, 'payload_too_large'],
+  ])('%s is refused', async (_name, body, status, error) => {
+    const answer = await send({ headers: { ...authorized, ...asJson }, body })
+    expect([answer.status, answer.body.error]).toEqual([status, error])
+    expect(double.purges).toEqual([])
+  })
+
+  it.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])('as %s is 415', async (type) => {
+    const answer = await send({ headers: { ...authorized, 'content-type': type }, body: '{"tags":["a"]}' })
+    expect([answer.status, answer.body.error]).toEqual([415, 'unsupported_media_type'])
+  })
+
+  it('is looked at after the token', async () => {
+    expect((await send({ headers: asJson, body: '{tags' })).status).toBe(401)
+  })
+})
+
+describe('other methods', () => {
+  it.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'])('%s is 405, whatever the slug and token', async (method) => {
+    for (const slug of ['blog', 'nobody']) {
+      const answer = await send({ method, slug, query: `?token=${purgeToken}` })
+      expect([answer.status, answer.headers.allow]).toEqual([405, 'POST, OPTIONS'])
+    }
+    expect(double.purges).toEqual([])
+  })
+  it('OPTIONS names them', async () => {
+    const answer = await send({ method: 'OPTIONS' })
+    expect([answer.status, answer.headers.allow]).toEqual([204, 'POST, OPTIONS'])
+  })
+})
+
+describe('the limit of requests', () => {
+  it('is that of somebody who is not signed in, by the peer’s address, for every kind of answer', async () => {
+    await double.close()
+    double = await startDouble({ rateLimits: () => ({ authenticated: 300, anonymous: 5 }) })
+    double.projects.set('blog', { ...sampleProject('blog'), account_id: double.owner.caller.account_id })
+    const left = async (sent: Sent) => {
+      const { status, headers } = await send(sent)
+      return [status, headers['x-ratelimit-limit'], headers['x-ratelimit-remaining']]
+    }
+    expect(await left({ headers: authorized })).toEqual([200, '5', '4'])
+    expect(await left({ headers: bearer('hpp_wrong') })).toEqual([401, '5', '3'])
+    expect(await left({ headers: bearer(double.owner.token) })).toEqual([401, '5', '2'])
+    expect(await left({ headers: { ...authorized, cookie: `${cookieName}=${double.owner.session}` } })).toEqual([200, '5', '1'])
+    expect(await left({ method: 'GET' })).toEqual([405, '5', '0'])
+    const refused = await send({ headers: authorized })
+    expect([refused.status, refused.body.error, Number(refused.headers['retry-after']) > 0]).toEqual([429, 'rate_limited', true])
+    expect(double.purges).toHaveLength(2)
+    // The account of a signed-in person was not asked to pay for any of it.
+    const own = await double.fetch('/v1/projects', { headers: bearer(double.owner.token) })
+    expect(own.headers.get('x-ratelimit-remaining')).toBe('299')
+  })
+})
+
+it('answers under a name of this instance alone', async () => {
+  const answer = await send({ headers: { ...authorized, host: 'evil.example' } })
+  expect([answer.status, answer.body.error]).toEqual([421, 'misdirected_request'])
+  expect(double.purges).toEqual([])
+})
