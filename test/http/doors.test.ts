@@ -108,7 +108,7 @@ describe('sign-in', () => {
     const preview = await double.fetch('/sign-in?code=previewed', { method: 'HEAD' })
     expect([preview.headers.get('set-cookie'), double.codes.has('previewed')]).toEqual([null, true])
   })
-  it.each(['', '?code=', '?code=wrong', '?code=a&code=b', '?other=x'])('%j is 401, in the words of who asks', async (query) => {
+  it.each(['?code=', '?code=wrong', '?code=a&code=b'])('%j is 401, in the words of who asks', async (query) => {
     const program = await double.fetch(`/sign-in${query}`)
     expect([program.status, await program.json()]).toEqual([401, expect.objectContaining({ error: 'unauthorized' })])
     const browser = await double.fetch(`/sign-in${query}`, { headers: html })

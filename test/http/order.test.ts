@@ -217,12 +217,15 @@ describe('methods', () => {
       expect([...answer.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
     }
   })
-  it('doors are GET alone', async () => {
-    for (const path of ['/healthz', '/openapi.json', '/docs', '/sign-in', '/app/', '/']) {
+  it('doors are GET alone, but for sign-in', async () => {
+    for (const path of ['/healthz', '/openapi.json', '/docs', '/app/', '/']) {
       const answer = await double.fetch(path, { method: 'POST' })
       expect(answer.headers.get('allow')).toBe('GET, HEAD, OPTIONS')
       await refused(answer, 405, 'method_not_allowed')
     }
+    const signIn = await double.fetch('/sign-in', { method: 'PATCH' })
+    expect(signIn.headers.get('allow')).toBe('GET, POST, HEAD, OPTIONS')
+    await refused(signIn, 405, 'method_not_allowed')
   })
 })
 

@@ -48,13 +48,20 @@ export async function startTestPlatform(options: {
   runtime: 'process' | 'docker'
   data_dir?: string
   port?: number
+  edge_port?: number
   rate_limited?: boolean
+  /** Stand for this machine's addresses on a network; of 127.0.0.0/8, which Linux has whole. */
+  lan_addresses?: () => string[]
 }): Promise<TestPlatform> {
   const data_dir = options.data_dir ?? mkdtempSync(join(tmpdir(), 'homeport-data-'))
   const log: string[] = []
-  const platform = await startPlatform(readOptions({ data: data_dir, port: String(options.port ?? 0), 'edge-port': '0', runtime: options.runtime }), {
-    log: createLog((line) => log.push(line)),
-  })
+  const platform = await startPlatform(
+    readOptions({ data: data_dir, port: String(options.port ?? 0), 'edge-port': String(options.edge_port ?? 0), runtime: options.runtime }),
+    {
+      log: createLog((line) => log.push(line)),
+      ...(options.lan_addresses === undefined ? {} : { lan_addresses: options.lan_addresses }),
+    },
+  )
   const client = createClient(platform.instance)
   if (options.rate_limited !== true)
     await client.api('PATCH', '/instance/settings', { rate_limit_authenticated: 1_000_000, rate_limit_anonymous: 1_000_000 })

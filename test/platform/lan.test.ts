@@ -1,0 +1,311 @@
+/** The network around this machine: closed unless asked for, and then open to who has the owner's password. */
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { connect } from 'node:net'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { LanStatus } from '../../server/contract/network.ts'
+import { ask } from '../support/ask.ts'
+import { newFolder, serve } from '../support/instance-process.ts'
+import { startTestPlatform, until } from '../support/platform.ts'
+import type { TestPlatform } from '../support/platform.ts'
+import { makeRepository } from '../support/repository.ts'
+import type { Repository } from '../support/repository.ts'
+
+/** Linux answers on all of 127.0.0.0/8: two of it stand for addresses on a network. */
+const onLinux = describe.runIf(process.platform === 'linux')
+const near = '127.0.0.2'
+const other = '127.0.0.3'
+const password = 'a long enough password'
+
+/** Says what an app gets to see. */
+const mirror = {
+  'package.json': JSON.stringify({ name: 'mirror', private: true, scripts: { start: 'node server.js' } }),
+  'server.js': `
+require('node:http')
+  .createServer((request, response) => {
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ url: request.url, headers: request.headers }))
+  })
+  .listen(process.env.PORT, '127.0.0.1')
+`,
+}
+
+onLinux('by default', () => {
+  test('every listener of the platform stands on loopback', async () => {
+    const folder = newFolder('lan-default')
+    const running = await serve({ data: folder.path })
+    const addresses = listeners(running.pid)
+    await running.end()
+    folder.remove()
+    expect(addresses.length).toBeGreaterThan(1)
+    expect(addresses.filter((address) => address !== '127.0.0.1' && address !== '::1')).toEqual([])
+  })
+})
+
+onLinux('the network, opened', () => {
+  let home: TestPlatform
+  let repository: Repository
+  let addresses = [near]
+  const port = () => new URL(home.platform.api_url).port
+  const edgePort = () => new URL(home.platform.edge_url).port
+  const lan = async () => (await home.api<{ lan: LanStatus }>('GET', '/instance/lan')).body.lan
+  const set = (value: boolean) => home.api('PATCH', '/instance/settings', { lan: value })
+  const owner = () => ({ authorization: `Bearer ${home.platform.instance.token}` })
+  const api = (path: string, address = near) => `http://${address}:${port()}${path}`
+
+  beforeAll(async () => {
+    repository = makeRepository(mirror)
+    home = await startTestPlatform({ runtime: 'process', lan_addresses: () => addresses })
+    await home.createProject({ slug: 'mirror', repo_url: repository.url })
+    const { id } = await home.deploy('mirror')
+    expect((await home.ended('mirror', id)).status).toBe('ready')
+  })
+  afterAll(async () => {
+    await home.remove()
+    repository.remove()
+  })
+
+  test('without the owner’s password: 409 that says how to set it, and nothing opens', async () => {
+    const refused = await set(true)
+    expect([refused.status, refused.body.error]).toEqual([409, 'owner_password_required'])
+    expect(refused.body.message).toContain('homeport password')
+    expect(await lan()).toMatchObject({ open: false, has_owner_password: false, dashboard_urls: [], projects: [] })
+    expect((await home.api<{ settings: { lan: boolean } }>('GET', '/instance/settings')).body.settings.lan).toBe(false)
+    await expect(ask(api('/healthz'))).rejects.toThrow('ECONNREFUSED')
+  })
+
+  test('a password has ten characters or more; on this machine it needs no code', async () => {
+    expect((await home.api('POST', '/instance/password', { password: 'too short' })).status).toBe(400)
+    expect(await home.api('POST', '/instance/password', { password })).toMatchObject({ status: 200, body: { ok: true } })
+    expect(databaseText(home.data_dir)).not.toContain(password)
+  })
+
+  test('opens the address of the network, and that alone, at the same ports', async () => {
+    expect((await set(true)).status).toBe(200)
+    expect((await ask(api('/healthz'))).status).toBe(200)
+    await expect(ask(api('/healthz', other))).rejects.toThrow('ECONNREFUSED')
+    const status = await lan()
+    expect(status).toMatchObject({
+      open: true,
+      has_owner_password: true,
+      sign_in_email: 'owner@homeport.localhost',
+      encrypted: false,
+      warning: expect.stringContaining('not encrypted'),
+      dashboard_urls: [api('/app/')],
+    })
+    expect(listeners(process.pid).filter((address) => address === '0.0.0.0' || address === '::')).toEqual([])
+  })
+
+  test('answers to the machine’s own names there; any other name takes a token', async () => {
+    const status = async (host: string, headers = {}) => (await ask(api('/docs'), { headers: { host, ...headers } })).status
+    expect(await status(`${near}:${port()}`)).toBe(200)
+    expect(await status(`${hostname().split('.')[0]}.local:${port()}`)).toBe(200)
+    for (const host of ['evil.example', `evil.example:${port()}`, `${near}:1`, `${other}:${port()}`, `${near}.nip.io:${port()}`])
+      expect([host, await status(host), await status(host, owner())]).toEqual([host, 421, 200])
+    // The name of the network is no name of loopback.
+    const byLoopback = await ask(`${home.platform.api_url}/docs`, { headers: { host: `${near}:${port()}`, ...owner() } })
+    expect(byLoopback.status).toBe(421)
+  })
+
+  test('each live project has an address of its own, whatever Host is sent', async () => {
+    const [project] = (await lan()).projects
+    expect(project).toMatchObject({ slug: 'mirror', name: 'mirror', urls: [expect.stringMatching(new RegExp(`^http://${near}:\\d+/$`))] })
+    const url = project?.urls[0] ?? ''
+    for (const host of [new URL(url).host, 'phone.example', 'unknown.localhost']) {
+      const { status, json } = await ask(`${url}some/path?q=1`, { headers: { host } })
+      expect([status, json]).toEqual([200, { url: '/some/path?q=1', headers: expect.objectContaining({ host, 'x-forwarded-host': host }) }])
+    }
+    const odd = await ask(url, { headers: { host: 'not a host' } })
+    expect(odd.status).toBe(400)
+    // By its name at the edge's own port it is found as well.
+    const byName = await ask(`http://${near}:${edgePort()}/`, { headers: { host: `mirror.localhost:${edgePort()}` } })
+    expect(byName.status).toBe(200)
+    expect((await ask(`http://${near}:${edgePort()}/`, { headers: { host: `${near}:${edgePort()}` } })).status).toBe(404)
+  })
+
+  test('who signs in there gets a session there; no app ever sees its cookie', async () => {
+    const { status, headers } = await signIn(api(''), password)
+    expect([status, headers.location]).toEqual([303, '/app/'])
+    const cookie = headers['set-cookie']?.[0]?.split(';')[0] ?? ''
+    expect((await ask(api('/instance/session'), { headers: { cookie } })).json).toMatchObject({ user: { is_instance_owner: true } })
+
+    const url = (await lan()).projects[0]?.urls[0] ?? ''
+    const seen = async (sent: string, at = url, host = new URL(at).host) => {
+      const { json } = await ask(at, { headers: { cookie: sent, host } })
+      return (json as { headers: Record<string, string> }).headers.cookie
+    }
+    expect(await seen(`theme=dark; ${cookie}; lang=en`)).toBe('theme=dark; lang=en')
+    expect(await seen(cookie)).toBeUndefined()
+    expect(await seen(`${cookie}; ${cookie}`)).toBeUndefined()
+    expect(await seen(cookie, `http://${near}:${edgePort()}/`, `mirror.localhost:${edgePort()}`)).toBeUndefined()
+  })
+
+  test('from another machine the password takes a code that only this one shows, once', async () => {
+    const change = async (body: object, headers = {}) => {
+      const { status, json } = await ask(api('/instance/password'), { method: 'POST', headers: { ...owner(), ...headers }, body })
+      return [status, json.error]
+    }
+    expect(await change({ password })).toEqual([403, 'forbidden'])
+    expect(await change({ password, setup_code: 'ABCDE-FGHJK' })).toEqual([403, 'forbidden'])
+    const overNetwork = await ask(api('/instance/setup-codes'), { method: 'POST', headers: owner() })
+    expect([overNetwork.status, overNetwork.json.error]).toEqual([403, 'forbidden'])
+    // Through a proxy on this machine it is somebody else too.
+    const proxied = await ask(`${home.platform.api_url}/instance/setup-codes`, {
+      method: 'POST',
+      headers: { ...owner(), 'x-forwarded-for': '203.0.113.9' },
+    })
+    expect(proxied.status).toBe(403)
+
+    const code = async () => String((await home.api('POST', '/instance/setup-codes')).body.setup_code)
+    const first = await code()
+    expect(first).toMatch(/^[A-Z2-9]{5}-[A-Z2-9]{5}$/)
+    expect(await change({ password, setup_code: first })).toEqual([200, undefined])
+    expect(await change({ password, setup_code: first })).toEqual([403, 'forbidden'])
+
+    const guessed = await code()
+    for (let i = 0; i < 5; i++) expect(await change({ password, setup_code: `WRONG-${i}` })).toEqual([403, 'forbidden'])
+    expect(await change({ password, setup_code: guessed })).toEqual([403, 'forbidden'])
+    expect(await change({ password, setup_code: 'x' }, { authorization: 'Bearer svc_wrong' })).toEqual([401, 'unauthorized'])
+    expect(home.log.join('\n')).not.toContain(first)
+  })
+
+  test('a new password ends every other session of the owner, and the old password', async () => {
+    const cookieOf = async () => (await signIn(home.platform.api_url, password)).headers['set-cookie']?.[0]?.split(';')[0] ?? ''
+    const [mine, elsewhere] = [await cookieOf(), await cookieOf()]
+    const next = 'another long password'
+    const changed = await ask(`${home.platform.api_url}/instance/password`, {
+      method: 'POST',
+      headers: { cookie: mine, origin: home.platform.api_url },
+      body: { password: next },
+    })
+    expect(changed.status).toBe(200)
+    const alive = async (cookie: string) => (await ask(`${home.platform.api_url}/instance/session`, { headers: { cookie } })).status
+    expect([await alive(mine), await alive(elsewhere)]).toEqual([200, 401])
+    expect((await signIn(home.platform.api_url, password)).status).toBe(401)
+    expect((await signIn(home.platform.api_url, next)).status).toBe(303)
+    expect((await home.api('POST', '/instance/password', { password })).status).toBe(200)
+  })
+
+  test('wrong passwords over the network have to wait longer and longer; this machine is never kept out', async () => {
+    const seen: number[] = []
+    for (let i = 0; i < 6; i++) seen.push((await signIn(api(''), 'wrong password')).status)
+    expect(seen).toEqual([401, 401, 401, 401, 401, 429])
+    const right = await signIn(api(''), password)
+    expect([right.status, Number(right.headers['retry-after'])]).toEqual([429, 1])
+    expect((await signIn(home.platform.api_url, password)).status).toBe(303)
+    // Nobody's address waits like somebody's.
+    const nobody: number[] = []
+    for (let i = 0; i < 6; i++) nobody.push((await signIn(api(''), 'wrong password', 'nobody@example.com')).status)
+    expect(nobody).toEqual(seen)
+    // After the wait the right one is let in, and the count begins anew.
+    await until(async () => ((await signIn(api(''), password)).status === 303 ? true : undefined), { what: 'the wait to be over', every_ms: 200 })
+    expect((await signIn(api(''), 'wrong password')).status).toBe(401)
+  })
+
+  test('follows the addresses of the machine', async () => {
+    addresses = [other]
+    await set(true)
+    await expect(ask(api('/healthz'))).rejects.toThrow('ECONNREFUSED')
+    expect((await ask(api('/healthz', other))).status).toBe(200)
+    const [url] = (await lan()).projects[0]?.urls ?? []
+    expect(url).toContain(other)
+    expect((await ask(url ?? '')).status).toBe(200)
+    addresses = []
+    await set(true)
+    expect(await lan()).toMatchObject({ open: true, dashboard_urls: [], warning: expect.stringContaining('no address') })
+    addresses = [near]
+    await set(true)
+  })
+
+  test('a project that is gone is closed by itself, a new one opens', async () => {
+    await home.createProject({ slug: 'second', repo_url: repository.url })
+    const { id } = await home.deploy('second')
+    expect((await home.ended('second', id)).status).toBe('ready')
+    const url = await until(async () => (await lan()).projects.find((one) => one.slug === 'second')?.urls[0], { what: 'the second project' })
+    expect((await ask(url)).status).toBe(200)
+    await home.api('DELETE', '/v1/projects/second')
+    await until(
+      () =>
+        ask(url).then(
+          () => undefined,
+          () => true,
+        ),
+      { what: 'its listener to close' },
+    )
+  })
+
+  test('closing cuts what is open at once, and answers who asked for it', async () => {
+    const url = (await lan()).projects[0]?.urls[0] ?? ''
+    const idle = [new URL(api('')), new URL(url)].map(({ hostname: host, port: at }) => connect({ host, port: Number(at) }))
+    const gone = idle.map((socket) => new Promise((resolve) => socket.on('error', () => {}).on('close', resolve)))
+    const stream = await fetch(api('/instance/events'), { headers: owner() })
+    const streamEnded = stream.text().then(
+      () => true,
+      () => true,
+    )
+    const off = await ask(api('/instance/settings'), { method: 'PATCH', headers: owner(), body: { lan: false } })
+    expect([off.status, off.json]).toEqual([200, { settings: expect.objectContaining({ lan: false }) }])
+    await Promise.all([...gone, streamEnded])
+    for (const closed of [api('/healthz'), `http://${near}:${edgePort()}/`, url]) await expect(ask(closed)).rejects.toThrow('ECONNREFUSED')
+    expect(await lan()).toMatchObject({ open: false, warning: null, dashboard_urls: [], projects: [] })
+    expect((await ask(`${home.platform.api_url}/healthz`)).status).toBe(200)
+  })
+
+  test('stays open over a restart, and a project keeps its port', async () => {
+    await set(true)
+    const before = (await lan()).projects[0]?.urls[0] ?? ''
+    const { data_dir } = home
+    const ports = { port: Number(port()), edge_port: Number(edgePort()) }
+    await home.platform.stop()
+    await expect(ask(before)).rejects.toThrow('ECONNREFUSED')
+    home = await startTestPlatform({ runtime: 'process', data_dir, ...ports, lan_addresses: () => addresses })
+    expect((await ask(api('/healthz'))).status).toBe(200)
+    const after = await until(async () => (await lan()).projects[0]?.urls[0], { what: 'the project to be live again' })
+    expect(after).toBe(before)
+  })
+})
+
+function signIn(origin: string, secret: string, email = 'owner@homeport.localhost') {
+  return ask(`${origin}/sign-in`, {
+    method: 'POST',
+    headers: { origin, accept: 'text/html' },
+    body: new URLSearchParams({ email, password: secret }),
+  })
+}
+
+/** Addresses at which a process listens for TCP, by the kernel's own tables. */
+function listeners(pid: number): string[] {
+  const inodes = new Set(
+    readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+      try {
+        return readlinkSync(`/proc/${pid}/fd/${fd}`).match(/^socket:\[(\d+)\]$/)?.[1] ?? []
+      } catch {
+        return []
+      }
+    }),
+  )
+  return ['tcp', 'tcp6'].flatMap((table) =>
+    readFileSync(`/proc/${pid}/net/${table}`, 'utf8')
+      .split('\n')
+      .slice(1)
+      .flatMap((line) => {
+        const [, local = '', , state, , , , , , inode = ''] = line.trim().split(/\s+/)
+        return state === '0A' && inodes.has(inode) ? [addressOf(local.split(':')[0] ?? '')] : []
+      }),
+  )
+}
+
+/** The kernel writes each word of four bytes in the order of the machine. */
+function addressOf(hex: string): string {
+  const words = hex.match(/.{8}/g)?.map((word) => Buffer.from(word, 'hex').reverse()) ?? []
+  if (words.length === 1) return [...(words[0] ?? [])].join('.')
+  const text = Buffer.concat(words).toString('hex')
+  return text === '0'.repeat(31) + '1' ? '::1' : text === '0'.repeat(32) ? '::' : text
+}
+
+const databaseText = (folder: string) =>
+  readdirSync(folder)
+    .filter((name) => name.includes('.db'))
+    .map((name) => readFileSync(join(folder, name), 'latin1'))
+    .join('')
