@@ -19,6 +19,7 @@ export const keys = {
   serving: (slug: string) => ['serving', slug],
   deployment: (slug: string, id: string) => ['deployment', slug, id],
   metrics: (slug: string, range: MetricsRange) => ['metrics', slug, range],
+  sparklines: ['sparklines'],
   cacheEvents: (slug: string) => ['cache-events', slug],
   https: ['https'],
   hostsFile: ['hosts-file'],

@@ -1,6 +1,7 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import type { MetricsRange } from '../../server/contract/metrics.ts'
 import { useConnection } from '../stores/connection.ts'
+import type { Answer } from './client.ts'
 import { type DeploymentFilter, keys } from './keys.ts'
 
 const pageSize = '100'
@@ -93,6 +94,22 @@ export function useMetrics(slug: string, range: MetricsRange) {
     // Another range is drawn over the one before, so that the page does not jump.
     placeholderData: keepPreviousData,
   })
+}
+
+/** Requests of 24 hours by hour, by slug, of the projects that were asked for something. */
+export function useSparklines() {
+  const client = useClient()
+  return useQuery({
+    queryKey: keys.sparklines,
+    queryFn: ({ signal }) => client.call('listSparklines', { signal }),
+    select: bySlug,
+    refetchInterval: 2 * look_again_ms,
+    staleTime: look_again_ms,
+  })
+}
+
+function bySlug({ projects }: Answer<'listSparklines'>): Map<string, number[]> {
+  return new Map(projects.map(({ slug, requests }) => [slug, requests]))
 }
 
 export function useCacheEvents(slug: string) {

@@ -20,6 +20,7 @@ export const routes = {
   streamBuildLog: 'GET /v1/projects/{slug}/deployments/{id}/logs',
   streamRuntimeLog: 'GET /v1/projects/{slug}/runtime-logs',
   getMetrics: 'GET /v1/projects/{slug}/metrics',
+  listSparklines: 'GET /instance/sparklines',
   createPurgeToken: 'POST /v1/projects/{slug}/cache/token',
   purgeAll: 'POST /v1/projects/{slug}/cache/purge-all',
   purgeTags: 'POST /v1/projects/{slug}/cache/purge-tags',

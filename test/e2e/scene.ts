@@ -33,7 +33,15 @@ const page = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Harbou
 http.createServer((request, response) => {
   console.log('\\x1b[32m200\\x1b[0m \\x1b[1m' + request.method + '\\x1b[0m ' + request.url + ' \\x1b[2m' + (request.headers['user-agent'] || '-').slice(0, 60) + '\\x1b[0m')
   if (request.url === '/slow') console.error('\\x1b[33mwarning\\x1b[0m the tide table answers slowly')
-  response.setHeader('content-type', 'text/html')
+  response.setHeader('content-type', 'text/html; charset=utf-8')
+  if (request.url.startsWith('/boats')) {
+    response.setHeader('cache-control', 'public, max-age=300, stale-while-revalidate=600')
+    response.setHeader('surrogate-key', 'boats price-list')
+    response.setHeader('vary', 'accept-language')
+  }
+  if (request.url === '/old') response.writeHead(301, { location: '/boats' })
+  if (request.url === '/lost') response.writeHead(404)
+  if (request.url === '/broken') response.writeHead(500)
   response.end(page)
 }).listen(process.env.PORT, () => console.log('\\x1b[36m${version}\\x1b[0m listens on ' + process.env.PORT))
 process.on('SIGTERM', () => process.exit(0))
@@ -116,7 +124,21 @@ export async function setScene(): Promise<Scene> {
   const failed_id = (await deploy('harbour-shop')).id
   signed(shop, 'Ida Brekke', talkativeApp('Harbour Shop 1.2', buildTalk), 'Mend the price list, and round to whole øre')
   const serving_id = (await deploy('harbour-shop')).id
-  for (const path of ['/', '/boats', '/boats/wooden', '/slow', '/cart', '/checkout']) await home.edge('harbour-shop.localhost', path)
+  const horn = repository(talkativeApp('Fog horn'))
+  signed(horn, 'Jonas Vik', { 'README.md': '# Fog horn' }, 'Sound twice a minute')
+  await home.createProject({ name: 'Fog horn', slug: 'fog-horn', repo_url: horn.url })
+  await deploy('fog-horn')
+  await home.edge('fog-horn.localhost')
+  // Both fall asleep; the shop is woken again by its visitors.
+  await home.api('PATCH', '/instance/settings', { sleep_after_s: 1 })
+  for (const slug of ['fog-horn', 'harbour-shop'])
+    await until(async () => (await home.project(slug)).is_cold || undefined, { what: `${slug} asleep`, timeout_ms: 30_000 })
+  await home.api('PATCH', '/instance/settings', { sleep_after_s: 900 })
+  for (const path of ['/', '/boats', '/boats/wooden', '/slow', '/cart', '/checkout', '/boats', '/boats', '/old', '/lost', '/broken'])
+    await home.edge('harbour-shop.localhost', path)
+  await home.api('POST', '/v1/projects/harbour-shop/cache/token')
+  await home.api('POST', '/v1/projects/harbour-shop/cache/purge-tags', { tags: ['price-list', 'boats'] })
+  for (const path of ['/boats', '/boats', '/boats/wooden', '/boats', '/boats/wooden']) await home.edge('harbour-shop.localhost', path)
 
   await home.createProject({ name: 'Chart room', slug: 'chart-room' })
 

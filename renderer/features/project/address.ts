@@ -21,7 +21,7 @@ export function useSecureAddress(slug: Project['slug']): string | null {
   const edgeUrl = session?.instance.edge_https_url ?? null
   const { data: https } = useHttps(edgeUrl !== null && session?.user.is_instance_owner === true)
   const isTrusted = https?.trust.some(({ status }) => status === 'trusted') ?? false
-  return edgeUrl !== null && isTrusted && /^https:\/\//.test(edgeUrl) && URL.canParse(edgeUrl) ? addressOf(slug, edgeUrl) : null
+  return edgeUrl !== null && isTrusted && edgeUrl.startsWith('https://') && URL.canParse(edgeUrl) ? addressOf(slug, edgeUrl) : null
 }
 
 /** An address as people say it: without the scheme. */

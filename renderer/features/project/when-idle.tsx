@@ -16,6 +16,9 @@ export function WhenIdle({ project }: { project: Project }) {
   const after = seconds(settings?.sleep_after_s ?? limits.sleep.after_s)
   const isOn = change.isPending ? (change.variables.body.always_warm ?? project.always_warm) : project.always_warm
   const frozen = settings?.frozen_for_s ?? limits.sleep.frozen_s
+  // Files need no process: nothing of it runs that could sleep.
+  if (project.status === 'live' && project.port === null && !project.is_cold)
+    return <Fact name="When idle">Its files are served as they are; nothing sleeps</Fact>
   const isRefused = change.error?.code === 'paid_plan_required'
   return (
     <Fact name="When idle">

@@ -2,18 +2,20 @@ import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef } from 'react'
 import { Link } from 'wouter'
 import type { Project } from '../../../server/contract/projects.ts'
-import { useLatest } from '../../api/queries.ts'
+import { useLatest, useSparklines } from '../../api/queries.ts'
 import { firstLine } from '../../ui/format.ts'
 import { frameworkName } from '../../ui/frameworks.ts'
 import { Mark, StatusPlate, deploymentSign, projectSign } from '../../ui/status.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { spoken, useAddress } from '../project/address.ts'
+import { Sparkline } from './sparkline.tsx'
 
 export const rowHeight = 68
 
 /** Ten thousand projects, of which only those in view exist on the page. */
 export function ProjectList({ projects, onEnd }: { projects: Project[]; onEnd: () => void }) {
   const list = useRef<HTMLUListElement>(null)
+  const { data: sparklines } = useSparklines()
   const virtualizer = useWindowVirtualizer({
     count: projects.length,
     estimateSize: () => rowHeight,
@@ -40,7 +42,7 @@ export function ProjectList({ projects, onEnd }: { projects: Project[]; onEnd: (
             aria-posinset={item.index + 1}
             style={{ height: rowHeight, transform: `translateY(${item.start - virtualizer.options.scrollMargin}px)` }}
           >
-            <ProjectRow project={project} settled={!virtualizer.isScrolling} />
+            <ProjectRow project={project} requests={sparklines?.get(project.slug)} settled={!virtualizer.isScrolling} />
           </li>
         )
       })}
@@ -48,7 +50,7 @@ export function ProjectList({ projects, onEnd }: { projects: Project[]; onEnd: (
   )
 }
 
-function ProjectRow({ project, settled }: { project: Project; settled: boolean }) {
+function ProjectRow({ project, requests, settled }: { project: Project; requests: number[] | undefined; settled: boolean }) {
   const address = useAddress(project.slug)
   // Rows that only fly by ask for nothing.
   const { data: latest } = useLatest(project.slug, settled)
@@ -80,6 +82,7 @@ function ProjectRow({ project, settled }: { project: Project; settled: boolean }
         )}
         {latest === null && <span className="faint">No deployment yet</span>}
       </div>
+      <Sparkline requests={requests} />
       <div className="project-framework quiet clip">{latest?.framework && frameworkName(latest.framework)}</div>
       <div className="project-status">
         <StatusPlate sign={sign} />

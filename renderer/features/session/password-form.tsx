@@ -29,8 +29,7 @@ export function PasswordForm({ onSignedIn }: { onSignedIn: () => void }) {
       if (!response.ok) throw await problemOf(response)
       onSignedIn()
     } catch (error) {
-      const problem = problemFrom(error)
-      setWrong(problem.retry_after_s === null ? problem.message : `${problem.message} (${problem.retry_after_s} s)`)
+      setWrong(problemFrom(error).message)
       setPassword('')
     }
     setBusy(false)
