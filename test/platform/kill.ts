@@ -6,7 +6,7 @@ import Sqlite from 'better-sqlite3'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import { processesIn } from '../support/folder-processes.ts'
 import { type Client, until } from '../support/platform.ts'
-import { createDice, type Dice } from './dice.ts'
+import { createDice, type Dice } from '../support/dice.ts'
 import { type KillOptions, openScene, type Scene } from './kill-scene.ts'
 
 /*

@@ -7,7 +7,7 @@ import { newFolder, serve, type RunningInstance } from '../support/instance-proc
 import { createClient, type Client } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { until } from '../support/until.ts'
-import { createDice } from './dice.ts'
+import { createDice } from '../support/dice.ts'
 
 /** 100 000 lines, in a build and out of an app, through a platform that is a process of its own. */
 const count = 100_000

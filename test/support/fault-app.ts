@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto'
+import type { Socket } from 'node:net'
+import { startRawApp } from './edge.ts'
+
+/** What an app on bare sockets can do wrong. It does so when `X-Fault` asks for it; without, it answers well. */
+export type Fault = keyof typeof faults
+
+export const faults = {
+  'hangs before its head': (socket) => void socket,
+  'hangs in its head': (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-'),
+  'closes before its head': (socket) => void socket.end(),
+  'resets before its head': (socket) => void socket.resetAndDestroy(),
+  'resets in its head': (socket) => cut(socket, 'HTTP/1.1 200 OK\r\nContent-', 'reset'),
+  'sends garbage': (socket) => void socket.write('\x00\x01\x02 garbage\r\ngarbage\r\n\r\n'),
+  'sends two lengths': (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nabc'),
+  'resets in its body': (socket, body) => cut(socket, wellFormed(body, 0.5), 'reset'),
+  'says more than it sends': (socket, body) => cut(socket, wellFormed(body, 0.5), 'close'),
+  'sends more than it says': (socket, body) =>
+    void socket.write(Buffer.concat([wellFormed(body, 1), Buffer.from('HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nstray!')])),
+  'ends its chunks too soon': (socket, body) => cut(socket, chunked(body, ''), 'close'),
+  'breaks its chunks': (socket, body) => void socket.write(chunked(body, 'zz\r\n\r\n')),
+  'closes at random': (socket, body) => {
+    socket.write(wellFormed(body, 1))
+    const how = Math.random()
+    if (how < 0.5) setTimeout(() => !socket.writableEnded && (how < 0.25 ? socket.end() : socket.resetAndDestroy()), how * 6)
+  },
+  'streams for ever': (socket) => void socket.write(chunked(Buffer.alloc(1000, 'e'), '')),
+} satisfies Record<string, (socket: Socket, body: Buffer) => void>
+
+/** Every target has a body of its own, from 2 bytes to 40 kB, which says by itself whether it is the right one. */
+export function bodyOf(target: string): Buffer {
+  const hash = createHash('sha256').update(target).digest()
+  return Buffer.alloc(2 + (hash.readUInt16LE(0) % (hash[2]! < 32 ? 40_000 : 2_000)), `${target} ${hash.toString('hex')} `)
+}
+
+/** `sockets`: the connections of the edge that are open now. */
+export async function startFaultApp() {
+  return startRawApp((socket) => {
+    let text = ''
+    socket.on('data', (bytes: Buffer) => {
+      text += bytes.toString('latin1')
+      // The edge asks one thing at a time.
+      const end = text.indexOf('\r\n\r\n')
+      if (end < 0) return
+      const length = Number(/\r\ncontent-length: (\d+)/i.exec(text.slice(0, end))?.[1] ?? 0)
+      if (text.length < end + 4 + length) return
+      const [, method = '', target = ''] = /^(\S+) (\S+)/.exec(text) ?? []
+      const fault = /\r\nx-fault: ([^\r]+)/i.exec(text.slice(0, end))?.[1]
+      const sent = Buffer.from(text.slice(end + 4), 'latin1')
+      text = ''
+      const body = method === 'POST' ? sent : bodyOf(target)
+      if (fault !== undefined && fault in faults) faults[fault as Fault](socket, body)
+      else socket.write(wellFormed(body, method === 'HEAD' ? 0 : 1))
+    })
+  })
+}
+
+function wellFormed(body: Buffer, share: number): Buffer {
+  const head = `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\nCache-Control: public, max-age=600\r\n\r\n`
+  return Buffer.concat([Buffer.from(head, 'latin1'), body.subarray(0, Math.floor(body.length * share))])
+}
+
+function chunked(body: Buffer, end: string): Buffer {
+  const head = `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nCache-Control: public, max-age=600\r\n\r\n${body.length.toString(16)}\r\n`
+  return Buffer.concat([Buffer.from(head, 'latin1'), body, Buffer.from(`\r\n${end}`)])
+}
+
+/** Writes, and goes away once the bytes are on their way. */
+function cut(socket: Socket, bytes: string | Buffer, how: 'reset' | 'close'): void {
+  socket.write(bytes, () => setTimeout(() => (how === 'reset' ? socket.resetAndDestroy() : socket.end()), 5))
+}
