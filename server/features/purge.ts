@@ -20,7 +20,7 @@ export interface Purge {
 
 export interface PurgeParts {
   db: Db
-  cache: EdgeCache
+  cache: Pick<EdgeCache, 'purge'>
   clock: Clock
   bus: Bus
 }

@@ -1,0 +1,160 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { EdgeCache } from '../../server/edge/edge.ts'
+import { createPurge, createPurgeTokenLookup, noteCacheEvent } from '../../server/features/purge.ts'
+import { createBus } from '../../server/lib/bus.ts'
+import { systemClock } from '../../server/lib/clock.ts'
+import { hashSecret, isToken, newToken } from '../../server/lib/token.ts'
+import { listCacheEvents } from '../../server/store/cache-events.ts'
+import { openStore, type Store } from '../../server/store/open.ts'
+import { insertPerson } from '../../server/store/people.ts'
+import { insertProject } from '../../server/store/projects.ts'
+import { replacePurgeToken } from '../../server/store/purge-tokens.ts'
+
+/* What a purge notes and what it does when the cache refuses, on a real store and a cache that only does what it is told. */
+
+let folder: string
+let store: Store
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'homeport-purge-'))
+  store = await openStore({ data_dir: folder, after_crash: false })
+  await store.db.write((tx) => {
+    const created_at = '2026-01-31T12:00:00.000Z'
+    insertPerson(tx, {
+      account: { id: 'acc_1', plan: 'pro', has_payment_method: 0, created_at },
+      user: { id: 'usr_1', account_id: 'acc_1', email: 'a@example.com', email_verified: 1, is_instance_owner: 1, created_at },
+    })
+    for (const slug of ['blog', 'shop']) insertProject(tx, { ...project, id: `prj_${slug}`, slug, name: slug })
+    tx.sqlRun(
+      `INSERT INTO domains (id, account_id, project_id, hostname, status, verified_at, created_at) VALUES
+         ('dom_1', 'acc_1', 'prj_blog', 'blog.example.com', 'verified', ?, ?), ('dom_2', 'acc_1', 'prj_blog', 'pending.example.com', 'pending', NULL, ?)`,
+      created_at,
+      created_at,
+      created_at,
+    )
+  })
+})
+afterEach(async () => {
+  await store.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const project = {
+  account_id: 'acc_1',
+  repo_url: null,
+  sealed_repo_credentials: null,
+  repo_is_trusted: 0 as const,
+  repo_branch: 'main',
+  node_version: 'auto',
+  install_command: 'auto',
+  build_command: 'auto',
+  root_directory: '.',
+  memory_limit_mb: 512,
+  port: null,
+  status: 'created' as const,
+  always_warm: 0 as const,
+  is_cold: 0 as const,
+  caching_enabled: 1 as const,
+  has_purge_token: 0 as const,
+  last_request_at: null,
+  created_at: '2026-01-31T12:00:00.000Z',
+  updated_at: '2026-01-31T12:00:00.000Z',
+  stopped_at: null,
+  crashed_at: null,
+  deleted_at: null,
+}
+
+const events = () => store.db.read((tx) => listCacheEvents(tx, { project_id: 'prj_blog', before: undefined, limit: 2000 }))
+
+function purgeOver(purge: EdgeCache['purge']) {
+  return createPurge({ db: store.db, cache: { purge }, clock: systemClock, bus: createBus() })
+}
+
+describe('a purge', () => {
+  test('that the cache refuses is 502 cache_purge_failed, and the log does not say that it was done', async () => {
+    const purge = purgeOver(() => Promise.reject(new Error('ENOSPC: no space left')))
+    await expect(purge('prj_blog', { all: true }, 'api')).rejects.toMatchObject({ code: 'cache_purge_failed', status: 502 })
+    await expect(purge('prj_blog', { all: true }, 'api')).rejects.not.toThrow(/ENOSPC/)
+    expect(await events()).toEqual([])
+  })
+
+  test('hands addresses over as the edge knows them, as they were written', async () => {
+    const asked: unknown[] = []
+    const purge = purgeOver(async (...what) => asked.push(what))
+    const urls = ['/a/../b?c=%2F#d', 'https://BLOG.example.com:8443', 'http://blog.localhost?q', 'http://blog.localhost/ü?ä b', ' /trimmed ', '//two']
+    await purge('prj_blog', { urls }, 'webhook')
+    expect(asked).toEqual([
+      [
+        'prj_blog',
+        {
+          urls: [
+            '/a/../b?c=%2F',
+            'http://blog.example.com/',
+            'http://blog.localhost/?q',
+            'http://blog.localhost/%C3%BC?%C3%A4%20b',
+            '/trimmed',
+            '//two',
+          ],
+        },
+      ],
+    ])
+    expect((await events()).map((row) => JSON.parse(row.urls) as unknown)).toEqual([urls])
+  })
+
+  test('of a name that is not verified, or of another project, is refused', async () => {
+    const purge = purgeOver(async () => 1)
+    const asked = purge('prj_blog', { urls: ['http://pending.example.com/', 'http://shop.localhost/', '/fine'] }, 'api')
+    await expect(asked).rejects.toMatchObject({ code: 'invalid_input', issues: [{ path: 'urls.0' }, { path: 'urls.1' }] })
+  })
+
+  test('of a project that is deleted meanwhile leaves no row', async () => {
+    const purge = purgeOver(async () => {
+      await store.db.write((tx) => tx.sqlRun("UPDATE projects SET deleted_at = 'now' WHERE id = 'prj_blog'"))
+      return 3
+    })
+    expect(await purge('prj_blog', { all: true }, 'api')).toBe(3)
+    expect(await events()).toEqual([])
+  })
+})
+
+test('the log keeps the newest thousand of each project, and of a long list of addresses the first', async () => {
+  const note = { kind: 'purge_tags' as const, urls: [], purged: 0, source: 'api' as const, now: 0 }
+  await store.db.write((tx) => {
+    noteCacheEvent(tx, { ...note, project_id: 'prj_shop', tags: ['other'] })
+    for (let i = 0; i < 1010; i++) noteCacheEvent(tx, { ...note, project_id: 'prj_blog', tags: [String(i)] })
+  })
+  const rows = await events()
+  expect([rows.length, rows[0]?.tags, rows.at(-1)?.tags]).toEqual([1000, '["1009"]', '["10"]'])
+  expect(await store.db.read((tx) => listCacheEvents(tx, { project_id: 'prj_shop', before: undefined, limit: 10 }))).toHaveLength(1)
+
+  const urls = Array.from({ length: 100 }, (_, i) => `/${i}`.padEnd(4096, 'x'))
+  await store.db.write((tx) => noteCacheEvent(tx, { ...note, project_id: 'prj_blog', kind: 'purge_urls', tags: [], urls }))
+  expect(JSON.parse((await events())[0]?.urls ?? '')).toEqual(urls.slice(0, 8))
+})
+
+describe('a purge token', () => {
+  test('opens its own project, until another takes its place', async () => {
+    const projectOf = createPurgeTokenLookup(store.db)
+    const [old, fresh] = [newToken('hpp'), newToken('hpp')]
+    const put = (token: string) =>
+      store.db.write((tx) => replacePurgeToken(tx, { project_id: 'prj_blog', hash: hashSecret(token), created_at: project.created_at }))
+    await put(old)
+    expect(await Promise.all([projectOf('blog', old), projectOf('shop', old), projectOf('nobody', old), projectOf('blog', '')])).toEqual([
+      'prj_blog',
+      undefined,
+      undefined,
+      undefined,
+    ])
+    await put(fresh)
+    expect([await projectOf('blog', old), await projectOf('blog', fresh)]).toEqual([undefined, 'prj_blog'])
+    await store.db.write((tx) => tx.sqlRun("UPDATE projects SET deleted_at = 'now' WHERE id = 'prj_blog'"))
+    expect(await projectOf('blog', fresh)).toBeUndefined()
+  })
+
+  test('has a form of its own', () => {
+    const token = newToken('hpp')
+    expect([isToken(token, 'hpp'), isToken(token), isToken(newToken(), 'hpp')]).toEqual([true, false, false])
+  })
+})
