@@ -93,7 +93,8 @@ export class Wire {
     }
     const status = /^HTTP\/1\.1 \d{3} /.test(start) ? Number(start.slice(9, 12)) : -1
     const from = headEnd + 4
-    if (method === 'HEAD' || status < 200 || status === 204 || status === 304) return this.#take(from, { status, headers, body: nothing, whole: true })
+    if (method === 'HEAD' || status < 200 || status === 204 || status === 304)
+      return this.#take(from, { status, headers, body: nothing, whole: true })
     if (headers.get('transfer-encoding') === 'chunked') {
       const end = chunkedEnd(bytes, from)
       if (end !== undefined) return this.#take(end.at, { status, headers, body: end.body, whole: true })
@@ -115,7 +116,7 @@ export class Wire {
 /** Where a chunked body ends, and what it says; undefined when it has not ended. */
 function chunkedEnd(bytes: Buffer, from: number): { at: number; body: Buffer } | undefined {
   const parts: Buffer[] = []
-  for (let at = from; ; ) {
+  for (let at = from; ;) {
     const line = bytes.indexOf('\r\n', at)
     if (line < 0) return undefined
     const size = Number.parseInt(bytes.toString('latin1', at, line), 16)
