@@ -402,25 +402,25 @@ describe('over a restart', () => {
       await first.createProject({ slug, repo_url: repository.url })
       await first.ended(slug, (await first.deploy(slug)).id)
     }
-    await put('on')
-    await put('off')
-    await first.api('PATCH', '/v1/projects/off', { caching_enabled: false })
-    const { token } = (await first.api<{ token: string }>('POST', '/v1/projects/on/cache/token')).body
-    for (const path of ['/kept', '/purged?tags=t']) await first.edge('on.localhost', path)
-    expect((await first.api('POST', '/v1/projects/on/cache/purge-tags', { tags: ['t'] })).body).toEqual({ ok: true, purged: 1 })
+    await put('kept')
+    await put('bare')
+    await first.api('PATCH', '/v1/projects/bare', { caching_enabled: false })
+    const { token } = (await first.api<{ token: string }>('POST', '/v1/projects/kept/cache/token')).body
+    for (const path of ['/kept', '/purged?tags=t']) await first.edge('kept.localhost', path)
+    expect((await first.api('POST', '/v1/projects/kept/cache/purge-tags', { tags: ['t'] })).body).toEqual({ ok: true, purged: 1 })
     await first.platform.stop()
 
     const second = await startTestPlatform({ runtime: 'process', data_dir })
     try {
-      await until(async () => ((await second.edge('off.localhost', '/')).status === 200 ? true : undefined), { what: 'the apps to be back' })
-      await until(async () => ((await second.edge('on.localhost', '/?cc=no-store')).status === 200 ? true : undefined), {
+      await until(async () => ((await second.edge('bare.localhost', '/')).status === 200 ? true : undefined), { what: 'the apps to be back' })
+      await until(async () => ((await second.edge('kept.localhost', '/?cc=no-store')).status === 200 ? true : undefined), {
         what: 'the apps to be back',
       })
-      expect((await second.edge('on.localhost', '/purged?tags=t')).headers['x-cache']).toBe('MISS')
-      expect((await second.edge('off.localhost', '/')).headers['x-cache']).toBe('BYPASS')
-      const { body } = await second.api<{ project: Project }>('GET', '/v1/projects/on')
+      expect((await second.edge('kept.localhost', '/purged?tags=t')).headers['x-cache']).toBe('MISS')
+      expect((await second.edge('bare.localhost', '/')).headers['x-cache']).toBe('BYPASS')
+      const { body } = await second.api<{ project: Project }>('GET', '/v1/projects/kept')
       expect(body.project.has_purge_token).toBe(true)
-      expect((await hook(`${second.platform.api_url}/hooks/cache/on`, token)).status).toBe(200)
+      expect((await hook(`${second.platform.api_url}/hooks/cache/kept`, token)).status).toBe(200)
     } finally {
       await second.remove()
     }
