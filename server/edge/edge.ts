@@ -8,6 +8,9 @@ export interface Edge {
   /** Opens the listener and resolves with the port that it got. A taken port: the next free one, and `fell_back` is true. */
   listen(options: { host: string; port: number }): Promise<{ port: number; fell_back: boolean }>
 
+  /** The same for HTTPS: HTTP/2 and HTTP/1.1 over TLS. */
+  listenSecure(options: { host: string; port: number }): Promise<{ port: number; fell_back: boolean }>
+
   /**
    * Opens a further listener, on an address of the network. `as`: all that comes by it is for this name, whatever Host it
    * names. Rejects when the port is taken; closing cuts its connections at once.

@@ -1,3 +1,4 @@
+import type { Wire } from './asked.ts'
 import { hostPort } from './host.ts'
 
 /** With the platform's own secret as its value: a look of the platform (a screenshot), which does not count as a request. */
@@ -41,10 +42,12 @@ export function passes(name: string): boolean {
 }
 
 /** The lines that we add, but for the request id: who asked, by which name, over what. */
-export function forwardedLines(peer: string, host: string): string {
+export function forwardedLines(wire: Wire, host: string): string {
+  const peer = wire.remoteAddress ?? ''
   const address = peer.startsWith('::ffff:') ? peer.slice(7) : peer
+  const proto = wire.encrypted === true ? 'https' : 'http'
   const node = address.includes(':') ? `"[${address}]"` : address
-  return `X-Forwarded-For: ${address}\r\nX-Forwarded-Proto: http\r\nX-Forwarded-Host: ${host}\r\nX-Forwarded-Port: ${hostPort(host)}\r\nForwarded: for=${node};host="${host}";proto=http\r\nX-Request-Id: `
+  return `X-Forwarded-For: ${address}\r\nX-Forwarded-Proto: ${proto}\r\nX-Forwarded-Host: ${host}\r\nX-Forwarded-Port: ${hostPort(host, proto)}\r\nForwarded: for=${node};host="${host}";proto=${proto}\r\nX-Request-Id: `
 }
 
 export const isLoopback = (peer: string): boolean => peer === '::1' || peer.startsWith('127.') || peer.startsWith('::ffff:127.')

@@ -1,7 +1,7 @@
-import type { IncomingMessage } from 'node:http'
-import type { Socket } from 'node:net'
 import type { Log } from '../lib/log.ts'
+import type { Asked, Wire } from './asked.ts'
 import type { Route } from './edge.ts'
+import type { Secure } from './elsewhere.ts'
 import { limits } from './limits.ts'
 import type { Meter } from './meter.ts'
 import type { Instance, Router } from './router.ts'
@@ -21,19 +21,20 @@ export interface Gate {
   wake(route: Route): void
   look_secret: string | undefined
   /** Connections that did not come by the main listener. `as`: the name that every request on it is for, whatever its Host says. */
-  network: WeakMap<Socket, { as: string | undefined }>
+  network: WeakMap<Wire, { as: string | undefined }>
   /** A cookie of the platform's own, kept from apps that share a host name with it. */
   private_cookie: string | undefined
+  secure: Secure
   /** Connections on the plain path. */
   plain: Set<{ retire(): void }>
   /** Requests under way by connection, on the ordinary path. */
-  under_way: WeakMap<Socket, UnderWay>
+  under_way: WeakMap<Wire, UnderWay>
   head_ms: number
   body_window_ms: number
 }
 
 interface UnderWay {
-  requests: Set<IncomingMessage>
+  requests: Set<Asked>
   /** Called when the last of them is answered. */
   answered: (() => void) | undefined
 }

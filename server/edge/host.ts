@@ -17,4 +17,4 @@ export function hostName(raw: string): string | undefined {
 }
 
 /** The port that a Host header names. */
-export const hostPort = (raw: string): string => /:(\d{1,5})$/.exec(raw)?.[1] ?? '80'
+export const hostPort = (raw: string, proto: 'http' | 'https'): string => /:(\d{1,5})$/.exec(raw)?.[1] ?? (proto === 'https' ? '443' : '80')

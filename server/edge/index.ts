@@ -1,12 +1,14 @@
 import { createServer, type Server } from 'node:http'
-import { createServer as createNetServer, type Server as NetServer, type Socket } from 'node:net'
+import { createServer as createNetServer, type Socket } from 'node:net'
 import { systemClock, type Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { answerHead, createDateLine } from './answer.ts'
 import { createCaching } from './cache/index.ts'
 import type { CacheOptions, Edge, Page, Route } from './edge.ts'
 import type { Gate } from './gate.ts'
+import { createHttp2Door } from './http2.ts'
 import { limits } from './limits.ts'
+import { listenFrom, tryListen } from './listen.ts'
 import { createMeter } from './meter.ts'
 import { openListener } from './network.ts'
 import { serveOrdinary } from './ordinary.ts'
@@ -16,6 +18,7 @@ import { createRequestIds } from './request-id.ts'
 import { hostName } from './host.ts'
 import { createRouter } from './router.ts'
 import { createSweep, type Timed } from './sweep.ts'
+import { createTlsDoor, type IdentityOf } from './tls.ts'
 import { serveTunnels, wantsWebSocket } from './tunnel.ts'
 
 export type { CacheInspection, Edge, EdgeCache, PurgeScope, Route } from './edge.ts'
@@ -45,6 +48,10 @@ export interface EdgeOptions {
   metrics?: () => boolean
   /** Without it nothing is stored. */
   cache?: CacheOptions
+  /** What a TLS handshake shows for a name that routes, or for one of our addresses; without it there is no HTTPS. */
+  identityOf?: IdentityOf
+  /** Whether plain HTTP is sent on to HTTPS. */
+  httpsOnly?: () => boolean
 }
 
 export function createEdge(options: EdgeOptions): Edge {
@@ -74,6 +81,7 @@ export function createEdge(options: EdgeOptions): Edge {
     look_secret: options.look_secret,
     network: new WeakMap(),
     private_cookie: options.private_cookie,
+    secure: { port: 0, always: options.httpsOnly ?? (() => false), misplaced: new WeakSet() },
     plain: new Set(),
     under_way: new WeakMap(),
     body_window_ms: options.body_window_ms ?? limits.body_window_ms,
@@ -82,6 +90,19 @@ export function createEdge(options: EdgeOptions): Edge {
   const sockets = new Set<Socket>()
   const server = createListener(gate, sockets, options.fast_path ?? true)
   const twin = createNetServer({ allowHalfOpen: true, noDelay: true }, (socket) => void server.emit('connection', socket))
+
+  const http2 = createHttp2Door(gate)
+  const http1 = (socket: Socket): void => void server.emit('connection', socket)
+  const shake = options.identityOf && createTlsDoor(gate, options.identityOf, { http1, http2: http2.enter })
+  const secure = [0, 1].map(() =>
+    createNetServer({ allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 }, (socket) => {
+      sockets.add(socket)
+      socket.on('close', () => sockets.delete(socket))
+      shake?.(socket)
+    }),
+  )
+
+  for (const one of secure) one.maxConnections = limits.connections
 
   const openings = new Set<{ close(): Promise<void> }>()
 
@@ -92,6 +113,14 @@ export function createEdge(options: EdgeOptions): Edge {
       if (host === '127.0.0.1' && (await tryListen(twin, '::1', got).catch(() => undefined)) === undefined) {
         options.log.info('edge.no_ipv6_loopback', { port: got })
       }
+      return { port: got, fell_back: port !== 0 && got !== port }
+    },
+    async listenSecure({ host, port }) {
+      const [first, second] = secure
+      if (!shake || !first || !second) throw new Error('The edge has no certificates to show.')
+      const got = await listenFrom(first, host, port)
+      if (host === '127.0.0.1') await tryListen(second, '::1', got).catch(() => undefined)
+      gate.secure.port = got
       return { port: got, fell_back: port !== 0 && got !== port }
     },
     async open({ address, port, as }) {
@@ -118,10 +147,11 @@ export function createEdge(options: EdgeOptions): Edge {
     meter,
     async close({ grace_ms = 0 } = {}) {
       const closed = Promise.all(
-        [server, twin].map((one) => new Promise<void>((resolve) => (one.listening ? one.close(() => resolve()) : resolve()))),
+        [server, twin, ...secure].map((one) => new Promise<void>((resolve) => (one.listening ? one.close(() => resolve()) : resolve()))),
       )
       for (const opening of openings) void opening.close()
       server.closeIdleConnections()
+      http2.retire()
       for (const connection of gate.plain) connection.retire()
       const timer = setTimeout(() => {
         for (const socket of sockets) socket.destroy()
@@ -221,31 +251,4 @@ function refuse(gate: Gate, socket: Socket, status: number, sentence: string, te
   socket.end(Buffer.concat([Buffer.from(head, 'latin1'), Buffer.isBuffer(answer.body) ? answer.body : Buffer.alloc(0)]))
   const timer = setTimeout(() => socket.destroy(), limits.linger_ms)
   socket.once('close', () => clearTimeout(timer))
-}
-
-/** The port that is asked for, else the next free one of the following twenty, else any. */
-async function listenFrom(server: NetServer, host: string, port: number): Promise<number> {
-  for (let wanted = port; ; wanted = port === 0 || wanted - port >= 20 || wanted >= 65_535 ? 0 : wanted + 1) {
-    const got = await tryListen(server, host, wanted)
-    if (got !== undefined) return got
-    if (wanted === 0) throw new Error(`The edge found no free port on ${host}.`)
-  }
-}
-
-function tryListen(server: NetServer, host: string, port: number): Promise<number | undefined> {
-  return new Promise((resolve, reject) => {
-    const failed = (error: NodeJS.ErrnoException): void => {
-      server.off('listening', opened)
-      if (error.code === 'EADDRINUSE' || error.code === 'EACCES') resolve(undefined)
-      else reject(error)
-    }
-    const opened = (): void => {
-      server.off('error', failed)
-      const address = server.address()
-      resolve(typeof address === 'object' && address ? address.port : port)
-    }
-    server.once('error', failed)
-    server.once('listening', opened)
-    server.listen({ host, port, backlog: 1024 })
-  })
 }

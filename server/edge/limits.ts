@@ -13,6 +13,14 @@ export const limits = {
   ahead_bytes: 64 * 1024,
   /** Requests of one connection that may be under way at once (ordinary path; the plain one takes them in turn). */
   pipelined: 128,
+  /** HTTP/2: streams of one connection that may be open at once. */
+  streams: 128,
+  /** What a client may send ahead of an app that is slow to take it: on one stream, and on all of a connection. */
+  stream_window_bytes: 128 * 1024,
+  connection_window_bytes: 2 * 1024 * 1024,
+  /** Streams that a client may open and reset at once, and in each second from then on; past it its connection is closed (CVE-2023-44487). */
+  reset_burst: 200,
+  reset_rate: 20,
   /** A client that has sent FIN and gets no byte for so long is taken for gone. */
   half_closed_ms: 1_000,
   /** After a refusal: how long we go on reading, so that the client sees our answer and not a reset. */

@@ -1,5 +1,5 @@
-import type { IncomingMessage } from 'node:http'
 import { createServer, type Socket } from 'node:net'
+import type { Asked } from './asked.ts'
 import type { Gate } from './gate.ts'
 import { hostName } from './host.ts'
 
@@ -39,7 +39,7 @@ export async function openListener(options: {
  * The name that a request is for. On the network many apps and the dashboard stand at one address, and browsers share cookies
  * over all ports of it: the dashboard's own goes no further.
  */
-export function nameOf(gate: Gate, request: IncomingMessage): string {
+export function nameOf(gate: Gate, request: Asked): string {
   const named = hostName(request.headers.host ?? '') ?? ''
   const entry = gate.network.get(request.socket)
   if (entry === undefined) return named
@@ -47,7 +47,7 @@ export function nameOf(gate: Gate, request: IncomingMessage): string {
   return entry.as ?? named
 }
 
-function hideCookie(request: IncomingMessage, name: string): void {
+function hideCookie(request: Asked, name: string): void {
   const raw = request.rawHeaders
   for (let i = raw.length - 2; i >= 0; i -= 2) {
     if (raw[i]?.toLowerCase() !== 'cookie') continue

@@ -1,7 +1,8 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import type { Server } from 'node:http'
 import { sameSecret } from '../lib/token.ts'
 import { headerList, type Answer, type Visit } from './answer.ts'
+import type { Answering, Asked, Wire } from './asked.ts'
+import { elsewhere, withoutHsts } from './elsewhere.ts'
 import { forwardedLines, isLoopback, lookHeader, passes } from './forward.ts'
 import { BodyGuard, settle, type Gate } from './gate.ts'
 import { limits } from './limits.ts'
@@ -21,16 +22,20 @@ export interface Refusal {
 
 /** The path of every request that is not perfectly plain: read by Node's own HTTP parser, then checked here. */
 export function serveOrdinary(gate: Gate, server: Server): void {
-  server.on('request', (request, response) => new OrdinaryVisit(gate, request, response, false).serve())
-  server.on('checkContinue', (request, response) => new OrdinaryVisit(gate, request, response, true).serve())
-  server.on('checkExpectation', (request, response) => {
-    const visit = new OrdinaryVisit(gate, request, response, false)
-    visit.send(refusalAnswer(417, 'The only expectation that can be met here is 100-continue.', visit))
-  })
+  server.on('request', (request, response) => serveRequest(gate, request, response, 'nothing'))
+  server.on('checkContinue', (request, response) => serveRequest(gate, request, response, 'continue'))
+  server.on('checkExpectation', (request, response) => serveRequest(gate, request, response, 'more'))
+}
+
+/** Serves one request; `expects` is what it says with `Expect`. */
+export function serveRequest(gate: Gate, request: Asked, response: Answering, expects: 'nothing' | 'continue' | 'more'): void {
+  const visit = new OrdinaryVisit(gate, request, response, expects === 'continue')
+  if (expects === 'more') visit.send(refusalAnswer(417, 'The only expectation that can be met here is 100-continue.', visit))
+  else visit.serve()
 }
 
 /** Why a request is not passed on, or `undefined`. Node's parser has refused what is wrong in its form; this is about doubt. */
-export function refusal(request: IncomingMessage): Refusal | undefined {
+export function refusal(request: Asked): Refusal | undefined {
   const raw = request.rawHeaders
   if (request.httpVersion !== '1.1' && request.httpVersion !== '1.0') return { status: 400, sentence: 'Only HTTP/1.1 and HTTP/1.0 are spoken here.' }
   if (raw.length > limits.header_count * 2)
@@ -56,7 +61,7 @@ export function refusal(request: IncomingMessage): Refusal | undefined {
 }
 
 /** The head of a request as it goes to the app. `lines` are what its body or upgrade needs. */
-export function upstreamHead(request: IncomingMessage, id: string, lines: string): string {
+export function upstreamHead(request: Asked, id: string, lines: string): string {
   const raw = request.rawHeaders
   const named = new Set(
     (request.headers.connection ?? '')
@@ -71,10 +76,10 @@ export function upstreamHead(request: IncomingMessage, id: string, lines: string
     const name = raw[i]?.toLowerCase() ?? ''
     if (passes(name) && !named.has(name)) head += `${raw[i]}: ${raw[i + 1]}\r\n`
   }
-  return `${head}${lines}${forwardedLines(request.socket.remoteAddress ?? '', request.headers.host ?? '')}${id}\r\n\r\n`
+  return `${head}${lines}${forwardedLines(request.socket, request.headers.host ?? '')}${id}\r\n\r\n`
 }
 
-const refused = new WeakSet<Socket>()
+const refused = new WeakSet<Wire>()
 const repeatable = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** One request on the ordinary path. */
@@ -86,8 +91,8 @@ class OrdinaryVisit implements Visit, Sink {
   readonly host: string
   readonly loopback: boolean
   readonly #gate: Gate
-  readonly #request: IncomingMessage
-  readonly #response: ServerResponse
+  readonly #request: Asked
+  readonly #response: Answering
   readonly #chunked: boolean
   readonly #hasBody: boolean
   /** Waiting for the app's word on `Expect: 100-continue`. */
@@ -101,7 +106,7 @@ class OrdinaryVisit implements Visit, Sink {
   #stopWaiting = (): void => {}
   readonly #cut = (): void => void this.#request.socket.destroy()
 
-  constructor(gate: Gate, request: IncomingMessage, response: ServerResponse, asking: boolean) {
+  constructor(gate: Gate, request: Asked, response: Answering, asking: boolean) {
     this.id = gate.newId()
     this.method = request.method ?? ''
     this.target = request.url ?? ''
@@ -145,7 +150,16 @@ class OrdinaryVisit implements Visit, Sink {
       refused.add(socket)
       return this.send(refusalAnswer(no.status, no.sentence, this), true)
     }
-    this.#dispatch()
+    const other = this.#quiet ? undefined : elsewhere(this.#gate, socket, this)
+    if (other) this.#sendAway(other)
+    else this.#dispatch()
+  }
+
+  #sendAway(answer: Answer): void {
+    this.#instance = this.#gate.router.find(this.host)
+    this.#instance?.enter(this.#cut)
+    if (this.#instance) this.#tally.of(this.#instance.meter, null)
+    this.send(answer)
   }
 
   #dispatch(): void {
@@ -282,7 +296,7 @@ class OrdinaryVisit implements Visit, Sink {
 
   head(head: ResponseHead): void {
     if (this.#guard) this.#guard.excused = true
-    const list = headerList(head.lines)
+    const list = headerList(withoutHsts(this.#request.socket, this.host, head.lines))
     list.push('X-Request-Id', this.id)
     if (this.#asking) list.push('Connection', 'close')
     this.#response.writeHead(head.status, head.reason, list)

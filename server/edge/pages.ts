@@ -100,6 +100,7 @@ const titles: Record<number, string> = {
   413: 'Too large',
   414: 'Address too long',
   417: 'Expectation failed',
+  421: 'Wrong connection',
   431: 'Headers too large',
   500: 'Something went wrong',
   503: 'Busy',
@@ -110,6 +111,7 @@ const refusalCodes: Record<number, string> = {
   413: 'payload_too_large',
   414: 'uri_too_long',
   417: 'expectation_failed',
+  421: 'misdirected_request',
   431: 'headers_too_large',
   500: 'internal_error',
 }

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import { answerHead, type Answer, type Visit } from './answer.ts'
+import { elsewhere, withoutHsts } from './elsewhere.ts'
 import { forwardedLines, isLoopback } from './forward.ts'
 import { BodyGuard, settle, type Gate } from './gate.ts'
 import { limits } from './limits.ts'
@@ -35,7 +36,6 @@ class PlainConnection implements Visit, Sink, Timed {
   readonly #gate: Gate
   readonly #socket: Socket
   readonly #handOver: (socket: Socket) => void
-  readonly #peer: string
   /** What came and is not yet used. */
   #ahead: Buffer | null = null
   #busy = false
@@ -64,8 +64,7 @@ class PlainConnection implements Visit, Sink, Timed {
     this.#tally = new Tally(gate.meter)
     this.#socket = socket
     this.#handOver = handOver
-    this.#peer = socket.remoteAddress ?? ''
-    this.loopback = isLoopback(this.#peer)
+    this.loopback = isLoopback(socket.remoteAddress ?? '')
     this.deadline = gate.sweep.now + limits.client_idle_ms
   }
 
@@ -136,10 +135,19 @@ class PlainConnection implements Visit, Sink, Timed {
     if (host === undefined) return this.send(refusalAnswer(400, 'The Host header is no host name.', this), true)
     this.host = host
     const body = bodyEnd > request.body_start ? bytes.subarray(request.body_start, bodyEnd) : null
+    const other = elsewhere(this.#gate, this.#socket, this)
+    if (other !== undefined) return this.#sendAway(other)
     // Here a cache will look first (issue 3).
     const found = this.#gate.router.find(host)
     if (found?.upstream) this.#forward(found, request, body)
     else this.#stopWaiting = settle(this.#gate, host, (instance) => this.#go(instance, request, body))
+  }
+
+  #sendAway(answer: Answer): void {
+    this.#instance = this.#gate.router.find(this.host)
+    this.#instance?.enter(this.#cut)
+    if (this.#instance) this.#tally.of(this.#instance.meter, null)
+    this.send(answer)
   }
 
   #go(instance: Instance | undefined, request: PlainHead, body: Buffer | null): void {
@@ -164,7 +172,7 @@ class PlainConnection implements Visit, Sink, Timed {
     this.#tally.of(instance.meter, 'bypass')
     if (this.#lastHost !== request.host) {
       this.#lastHost = request.host
-      this.#forwarded = forwardedLines(this.#peer, request.host)
+      this.#forwarded = forwardedLines(this.#socket, request.host)
     }
     this.#exchange = instance.upstream.ask(this, {
       head: `${request.lines}${this.#forwarded}${this.id}\r\n\r\n`,
@@ -227,7 +235,7 @@ class PlainConnection implements Visit, Sink, Timed {
     this.#status = head.status
     if (this.#guard) this.#guard.excused = true
     this.#rechunk = !head.chunked && head.length < 0 && this.method !== 'HEAD' && head.status !== 204 && head.status !== 304
-    this.#head = `HTTP/1.1 ${head.status} ${head.reason}\r\n${head.lines}${head.chunked || this.#rechunk ? 'Transfer-Encoding: chunked\r\n' : ''}${
+    this.#head = `HTTP/1.1 ${head.status} ${head.reason}\r\n${withoutHsts(this.#socket, this.host, head.lines)}${head.chunked || this.#rechunk ? 'Transfer-Encoding: chunked\r\n' : ''}${
       head.dated ? '' : this.#gate.dateLine()
     }${this.#request?.close ? 'Connection: close\r\n' : ''}X-Request-Id: ${this.id}\r\n\r\n`
   }

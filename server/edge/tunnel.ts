@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { answerHead, headerList, type Answer, type Visit } from './answer.ts'
+import { elsewhere } from './elsewhere.ts'
 import { isLoopback } from './forward.ts'
 import { settle, type Gate } from './gate.ts'
 import { limits } from './limits.ts'
@@ -76,6 +77,8 @@ class Tunnel implements Visit, Sink, Timed {
     const other = { status: 400, sentence: 'The only upgrade that is taken is to a WebSocket.' }
     const no = refusal(this.#request) ?? (wantsWebSocket(this.#request) ? undefined : other)
     if (no) return this.#send(refusalAnswer(no.status, no.sentence, this))
+    const away = elsewhere(this.#gate, this.#socket, this)
+    if (away) return this.#send(away)
     this.#dispatch()
   }
 

@@ -1,0 +1,214 @@
+import { constants, createServer, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
+import { Writable } from 'node:stream'
+import type { TLSSocket } from 'node:tls'
+import type { Answering, Asked, Wire } from './asked.ts'
+import type { Gate } from './gate.ts'
+import { limits } from './limits.ts'
+import { serveRequest } from './ordinary.ts'
+import type { Timed } from './sweep.ts'
+
+const { NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_INTERNAL_ERROR, NGHTTP2_NO_ERROR } = constants
+
+/**
+ * HTTP/2 to clients. Each stream becomes a request as HTTP/1.1 would have brought it and is served like one; apps are spoken
+ * to in HTTP/1.1 as ever.
+ */
+export interface Http2Door {
+  enter(socket: TLSSocket): void
+  /** No new streams; a connection goes with its last one. */
+  retire(): void
+}
+
+export function createHttp2Door(gate: Gate): Http2Door {
+  const sessions = new Set<ServerHttp2Session>()
+  const server = createServer({
+    settings: {
+      maxConcurrentStreams: limits.streams,
+      maxHeaderListSize: limits.head_bytes,
+      initialWindowSize: limits.stream_window_bytes,
+      enableConnectProtocol: false,
+    },
+    // Two more for each pseudo-header: our own count is what refuses, with an answer.
+    maxHeaderListPairs: limits.header_count + 28,
+    maxSessionInvalidFrames: 100,
+    maxSessionRejectedStreams: 100,
+    streamResetBurst: limits.reset_burst,
+    streamResetRate: limits.reset_rate,
+    // An app may repeat a header that has one value; whoever reads it decides, as in HTTP/1.1.
+    strictSingleValueFields: false,
+  })
+  server.on('session', (session) => {
+    sessions.add(session)
+    session.setLocalWindowSize(limits.connection_window_bytes)
+    session.on('error', () => {})
+    let streams = 0
+    const idle: Timed = { deadline: gate.sweep.now + gate.head_ms, expire: () => (streams === 0 ? session.destroy() : undefined) }
+    gate.sweep.add(idle)
+    session.on('stream', (stream: ServerHttp2Stream, _headers: unknown, _flags: number, raw: string[]) => {
+      streams++
+      idle.deadline = 0
+      stream.on('close', () => {
+        streams--
+        if (streams === 0) idle.deadline = gate.sweep.now + limits.client_idle_ms
+      })
+      serveStream(gate, session, stream, raw)
+    })
+    session.on('close', () => {
+      sessions.delete(session)
+      gate.sweep.delete(idle)
+    })
+  })
+  server.on('sessionError', () => {})
+
+  return {
+    enter: (socket) => void server.emit('connection', socket),
+    retire() {
+      for (const session of sessions) session.close()
+    },
+  }
+}
+
+function serveStream(gate: Gate, session: ServerHttp2Session, stream: ServerHttp2Stream, raw: readonly string[]): void {
+  // A stream that the client takes back says so by its end.
+  stream.on('error', () => {})
+  const request = new StreamRequest(session, stream, raw)
+  if (request.bytes > limits.head_bytes) return stream.close(NGHTTP2_ENHANCE_YOUR_CALM)
+  const expects = request.headers.expect?.toLowerCase()
+  serveRequest(gate, request, new StreamResponse(stream), expects === undefined ? 'nothing' : expects === '100-continue' ? 'continue' : 'more')
+}
+
+/** A stream as the request that it would be in HTTP/1.1: Host for `:authority`, one Cookie, chunked where no length is given. */
+class StreamRequest implements Asked {
+  readonly httpVersion = '1.1'
+  readonly method: string
+  url: string
+  readonly headers: IncomingHttpHeaders = {}
+  readonly rawHeaders: string[] = []
+  readonly rawTrailers: string[] = []
+  readonly socket: Wire
+  /** Of all headers together. */
+  bytes = 0
+  readonly #stream: ServerHttp2Stream
+
+  constructor(session: ServerHttp2Session, stream: ServerHttp2Stream, raw: readonly string[]) {
+    this.#stream = stream
+    const pseudo: Record<string, string> = {}
+    const cookies: string[] = []
+    for (let i = 0; i < raw.length; i += 2) {
+      const name = raw[i] ?? ''
+      const value = raw[i + 1] ?? ''
+      this.bytes += name.length + value.length + 4
+      if (name.startsWith(':')) pseudo[name] = value
+      else if (name === 'cookie') cookies.push(value)
+      // The client's own Host must say the same as `:authority`, which is put in its place.
+      else if (name !== 'host' || pseudo[':authority'] === undefined || value.toLowerCase() !== pseudo[':authority'].toLowerCase())
+        this.#add(name, value)
+    }
+    this.method = pseudo[':method'] ?? ''
+    this.url = pseudo[':path'] ?? ''
+    if (pseudo[':authority'] !== undefined) this.#add('host', pseudo[':authority'])
+    if (cookies.length > 0) this.#add('cookie', cookies.join('; '))
+    if (!stream.endAfterHeaders && this.headers['content-length'] === undefined) this.#add('transfer-encoding', 'chunked')
+    this.socket = {
+      remoteAddress: session.socket.remoteAddress,
+      encrypted: true,
+      servername: (session.socket as TLSSocket).servername ?? null,
+      // Reset, so that no half of an answer looks whole.
+      destroy: () => void stream.close(stream.writableFinished ? NGHTTP2_NO_ERROR : NGHTTP2_INTERNAL_ERROR),
+    }
+    stream.on('trailers', (_headers: unknown, _flags: number, lines: string[] | undefined) => this.rawTrailers.push(...(lines ?? [])))
+  }
+
+  #add(name: string, value: string): void {
+    this.rawHeaders.push(name, value)
+    const known = this.headers[name]
+    this.headers[name] = known === undefined ? value : `${String(known)}, ${value}`
+  }
+
+  get complete(): boolean {
+    return this.#stream.endAfterHeaders || (this.#stream.readableEnded && !this.#stream.aborted)
+  }
+
+  on(event: 'data', listener: (bytes: Buffer) => void): this
+  on(event: 'end' | 'error', listener: () => void): this
+  on(event: 'data' | 'end' | 'error', listener: (bytes: Buffer) => void): this {
+    // A stream that was taken back ends too, and is then not the whole body.
+    if (event === 'end') this.#stream.on('end', () => (this.#stream.aborted ? undefined : listener(Buffer.alloc(0))))
+    else this.#stream.on(event, listener)
+    return this
+  }
+
+  once(event: 'close', listener: () => void): this {
+    this.#stream.once(event, listener)
+    return this
+  }
+
+  removeAllListeners(event: 'data'): this {
+    this.#stream.removeAllListeners(event)
+    return this
+  }
+
+  pause(): void {
+    this.#stream.pause()
+  }
+
+  resume(): void {
+    this.#stream.resume()
+  }
+}
+
+const ofOneHop = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade'])
+
+/** The answer on a stream, written as to a connection of HTTP/1.1. */
+class StreamResponse extends Writable implements Answering {
+  readonly #stream: ServerHttp2Stream
+  #trailers: Record<string, string> = {}
+
+  constructor(stream: ServerHttp2Stream) {
+    super({ emitClose: true })
+    this.#stream = stream
+    stream.on('close', () => this.destroy())
+  }
+
+  get headersSent(): boolean {
+    return this.#stream.headersSent
+  }
+
+  writeHead(status: number, reasonOrList: string | string[], more: string[] = []): this {
+    const list = typeof reasonOrList === 'string' ? more : reasonOrList
+    const raw = [':status', String(status)]
+    let framed = false
+    for (let i = 0; i < list.length; i += 2) {
+      const name = list[i]?.toLowerCase() ?? ''
+      if (ofOneHop.has(name)) continue
+      framed ||= name === 'content-length'
+      raw.push(name, list[i + 1] ?? '')
+    }
+    const stream = this.#stream
+    if (stream.destroyed || stream.closed) return this
+    // Only an answer without a length may bring trailers.
+    if (!framed) stream.once('wantTrailers', () => stream.sendTrailers(this.#trailers))
+    stream.respond(raw, { waitForTrailers: !framed })
+    return this
+  }
+
+  /** The head goes out at the end of the tick by itself. */
+  flushHeaders(): void {}
+
+  writeContinue(): void {
+    if (!this.#stream.destroyed && !this.#stream.closed) this.#stream.additionalHeaders({ ':status': 100 })
+  }
+
+  addTrailers(pairs: [string, string][]): void {
+    this.#trailers = Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), value]))
+  }
+
+  override _write(bytes: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    if (this.#stream.destroyed || this.#stream.writableEnded) done()
+    else this.#stream.write(bytes, done)
+  }
+
+  override _final(done: () => void): void {
+    this.#stream.end(done)
+  }
+}
