@@ -1,41 +1,15 @@
-import type { DeploymentTarget, RuntimeName, RuntimeState } from '../contract/deployments.ts'
+import type { RuntimeName, RuntimeState } from '../contract/deployments.ts'
 import { limits } from '../contract/limits.ts'
 import type { Route } from '../edge/edge.ts'
 import { isoTime } from '../lib/clock.ts'
-import type { Artifact, Exit, FoundInstance, Instance, Runtime } from '../runtime/runtime.ts'
+import type { Exit, FoundInstance, Runtime } from '../runtime/runtime.ts'
+import { findProject } from '../store/projects.ts'
+import type { App, AppSpec, Candidate } from './app.ts'
 import { createLogWriter, type LogWriter } from './log-writer.ts'
 import { untilHealthy } from './health.ts'
-import type { Mask } from './mask.ts'
+import { createSleepWatch } from './sleep.ts'
+import { type AppUsage, createUsageLooks } from './usage.ts'
 import type { YardDeps } from './yard.ts'
-
-/** What is needed to start one deployment, again and again. */
-export interface AppSpec {
-  project_id: string
-  deployment_id: string
-  target: DeploymentTarget
-  branch: string | null
-  runtime: RuntimeName
-  artifact: Artifact
-  memory_mb: number
-  variables: Record<string, string>
-  mask: Mask
-}
-
-/** A started instance that gets no traffic yet. */
-export interface Candidate {
-  spec: AppSpec
-  /** null for a static site, which the edge serves itself. */
-  instance: Instance | null
-  ended: Promise<Exit>
-}
-
-interface App {
-  spec: AppSpec
-  candidate: Candidate | null
-  /** When it ended by itself, for the back-off and for `crashed`. */
-  exits: number[]
-  stopping: AbortController
-}
 
 export interface Apps {
   /** `tap` hears the app's output too, so that a failed start can show it in the build log. */
@@ -47,17 +21,23 @@ export interface Apps {
    * `revert` puts the one before back, and leaves the candidate to be withdrawn.
    */
   promote(candidate: Candidate): { commit(): Promise<void>; revert(): Promise<void> }
-  /** Takes over a container that outlived the platform; undefined when it is gone. */
+  /** Takes over a container that outlived the platform, asleep when it is frozen; undefined when it is gone. */
   adopt(spec: AppSpec, found: FoundInstance): Promise<Candidate | undefined>
-  /** Brings a current deployment back after a restart, with the same patience as after an exit. */
-  revive(spec: AppSpec): void
+  /** Brings a current deployment back after a restart, with the same patience as after an exit; one that slept sleeps on. */
+  revive(spec: AppSpec, asleep: boolean): void
+  /** Somebody asked for an app that sleeps. */
+  wake(projectId: string, deploymentId: string): void
+  /** The project changed: one that is to stay warm is woken. */
+  refresh(projectId: string): void
   /** Stops everything of a project, or all there is; the edge is told by the caller. */
   stopProject(projectId: string): Promise<void>
   stopAll(runtimes: readonly RuntimeName[]): Promise<void>
   /** Whether it looks after this deployment: it serves, or is being brought back. */
   has(deploymentId: string): boolean
-  /** What serves a slot now, for its port. */
-  serving(projectId: string): boolean
+  /** What the app of a project uses now; null when nothing runs. */
+  usage(projectId: string): Promise<AppUsage | null>
+  /** The machine slept. */
+  resync(): void
   /** Forgets timers without stopping anything: the platform ends, apps go on. */
   detach(): void
 }
@@ -65,6 +45,8 @@ export interface Apps {
 export type OutputTap = (stream: 'stdout' | 'stderr', line: string) => void
 
 const stopGrace_ms = 10_000
+/** An end so soon after a thaw happened while it was frozen: no failure to start, and nothing to wait for. */
+const thaw_ms = 2_000
 /** At the platform's own end there is less time: ten seconds for everything. */
 const endGrace_ms = 4_000
 
@@ -73,7 +55,9 @@ export function createApps(deps: YardDeps): Apps {
   const apps = new Map<string, App>()
   const writers = new Map<string, LogWriter>()
 
-  const slotOf = (spec: AppSpec) => `${spec.project_id}\0${spec.target}\0${spec.target === 'preview' ? (spec.branch ?? '') : ''}`
+  const slotOf = (spec: Pick<AppSpec, 'project_id' | 'target' | 'branch'>) =>
+    `${spec.project_id}\0${spec.target}\0${spec.target === 'preview' ? (spec.branch ?? '') : ''}`
+  const production = (projectId: string) => apps.get(slotOf({ project_id: projectId, target: 'production', branch: null }))
 
   const writerOf = (projectId: string): LogWriter => {
     let writer = writers.get(projectId)
@@ -143,21 +127,36 @@ export function createApps(deps: YardDeps): Apps {
     return { ...owner, kind: 'upstream', host: candidate.instance.host, port: candidate.instance.port }
   }
 
-  /** Waits for the end of what serves a slot, and brings it back. */
+  /** Puts the route of what the app is now, unless another has its traffic. */
+  const show = (app: App): void => {
+    if (app.superseded) return
+    if (app.sleep) void deps.routes.set(app.spec, { ...deps.routes.owner(app.spec.project_id, app.spec.deployment_id), kind: 'asleep' })
+    else if (app.candidate) void deps.routes.set(app.spec, routeTo(app.candidate))
+    else deps.routes.page(app.spec.project_id, app.spec, 'starting')
+  }
+
+  /** Waits for the end of what serves a slot, and brings it back; what ends in its sleep is started by the next request. */
   const watch = (app: App) => {
     const { candidate } = app
-    if (!candidate?.instance) return
+    const { instance } = candidate ?? {}
+    if (!candidate || !instance) return
     void candidate.ended.then((exit) => {
-      if (app.stopping.signal.aborted || app.candidate !== candidate) return
+      if (app.stopping.signal.aborted || app.candidate !== candidate || app.sleep?.stopping) return
       app.candidate = null
       tell(app.spec, exit.out_of_memory ? 'oom' : 'exited', exit.code)
       const now = deps.clock.monotonic()
-      app.exits = [...app.exits.filter((at) => now - at < limits.restart.within_ms), now]
       // What is left of it (a dead container) goes before the next one starts.
-      const gone = candidate.instance ? runtimeOf(app.spec).stop(candidate.instance.id, 0) : Promise.resolve()
-      void gone
+      const gone = runtimeOf(app.spec)
+        .stop(instance.id, 0)
         .catch((error: unknown) => deps.log.warn('leftover_not_removed', { deployment: app.spec.deployment_id, error }))
-        .then(() => bringBack(app))
+      if (app.sleep) {
+        app.sleep.depth = 'stopped'
+        app.sleep.settled = gone
+        return
+      }
+      app.exits = app.exits.filter((at) => now - at < limits.restart.within_ms)
+      if (now - app.thawed_at > thaw_ms) app.exits.push(now)
+      void gone.then(() => bringBack(app))
     })
   }
 
@@ -165,11 +164,11 @@ export function createApps(deps: YardDeps): Apps {
     const { signal } = app.stopping
     if (signal.aborted) return
     if (app.exits.length >= limits.restart.exits) {
-      deps.routes.page(app.spec.project_id, app.spec, 'crashed')
+      if (!app.superseded) deps.routes.page(app.spec.project_id, app.spec, 'crashed')
       if (app.spec.target === 'production') await deps.crashed(app.spec.project_id, app.spec.deployment_id)
       return
     }
-    deps.routes.page(app.spec.project_id, app.spec, 'starting')
+    show(app)
     const wait = app.exits.length === 0 ? 0 : Math.min(limits.restart.first_ms * 2 ** (app.exits.length - 1), limits.restart.max_ms)
     if (!(await deps.pause(wait, signal))) return
     let candidate: Candidate | undefined
@@ -177,8 +176,9 @@ export function createApps(deps: YardDeps): Apps {
       candidate = await launch(app.spec, signal)
       const { instance, ended } = candidate
       if (instance) await untilHealthy({ instance, ended, signal, note: () => {} })
+      signal.throwIfAborted()
       app.candidate = candidate
-      void deps.routes.set(app.spec, routeTo(candidate))
+      show(app)
       if (instance) tell(app.spec, 'running')
       watch(app)
     } catch (error) {
@@ -193,12 +193,32 @@ export function createApps(deps: YardDeps): Apps {
     }
   }
 
-  const install = (candidate: Candidate): App => {
-    const app: App = { spec: candidate.spec, candidate, exits: [], stopping: new AbortController() }
-    apps.set(slotOf(candidate.spec), app)
+  const install = (spec: AppSpec, candidate: Candidate | null): App => {
+    const app: App = {
+      spec,
+      candidate,
+      exits: [],
+      stopping: new AbortController(),
+      always_warm: spec.always_warm,
+      sleep: null,
+      thawed_at: -Infinity,
+      superseded: false,
+    }
+    apps.set(slotOf(spec), app)
     watch(app)
     return app
   }
+
+  /** Writes down whether a project sleeps, as it is at that moment: several at once end with the truth. */
+  const noteCold = ({ project_id, target }: Pick<AppSpec, 'project_id' | 'target'>): void => {
+    if (target !== 'production') return
+    deps.store.db
+      .write((tx) => tx.sqlRun('UPDATE projects SET is_cold = ? WHERE id = ?', production(project_id)?.sleep ? 1 : 0, project_id))
+      .then(() => deps.bus.emit(`project:${project_id}`))
+      .catch((error: unknown) => deps.log.warn('cold_not_noted', { project: project_id, error }))
+  }
+
+  const sleep = createSleepWatch(deps, { all: () => apps.values(), show, tell, bringBack: (app) => bringBack(app), noteCold })
 
   /** Those that drain or are being stopped. They have no slot any more, and must not outlive the platform all the same. */
   const leaving = new Set<Candidate>()
@@ -207,8 +227,12 @@ export function createApps(deps: YardDeps): Apps {
     app.stopping.abort()
     const { candidate } = app
     app.candidate = null
-    if (!candidate) return
+    if (!candidate) {
+      if (app.sleep) tell(app.spec, 'stopped')
+      return
+    }
     leaving.add(candidate)
+    await app.sleep?.settled
     await halt(candidate, grace_ms).finally(() => leaving.delete(candidate))
   }
 
@@ -218,10 +242,11 @@ export function createApps(deps: YardDeps): Apps {
     promote(candidate) {
       const slot = slotOf(candidate.spec)
       const old = apps.get(slot)
+      if (old) old.superseded = true
       const drained = deps.routes.set(candidate.spec, routeTo(candidate), limits.drain_ms)
       return {
         async commit() {
-          install(candidate)
+          install(candidate.spec, candidate)
           old?.stopping.abort()
           if (old?.candidate) leaving.add(old.candidate)
           if (candidate.instance) tell(candidate.spec, 'running')
@@ -229,8 +254,9 @@ export function createApps(deps: YardDeps): Apps {
           if (old) await stopApp(old)
         },
         async revert() {
-          if (old?.candidate) await deps.routes.set(old.spec, routeTo(old.candidate), 0)
-          else deps.routes.refresh(candidate.spec.project_id)
+          if (!old) return deps.routes.refresh(candidate.spec.project_id)
+          old.superseded = false
+          show(old)
         },
       }
     },
@@ -239,18 +265,35 @@ export function createApps(deps: YardDeps): Apps {
       const instance = await runtimeOf(spec).adopt(found, observer)
       if (!instance) return undefined
       const candidate = { spec, instance, ended }
-      void deps.routes.set(spec, routeTo(candidate))
-      install(candidate)
+      const app = install(spec, candidate)
+      if (found.frozen) sleep.resume(app, 'frozen')
+      show(app)
+      noteCold(spec)
+      if (app.always_warm) sleep.wake(app, 'setting')
       return candidate
     },
-    revive(spec) {
-      const app: App = { spec, candidate: null, exits: [], stopping: new AbortController() }
-      apps.set(slotOf(spec), app)
+    revive(spec, asleep) {
+      const app = install(spec, null)
+      if (asleep) {
+        sleep.resume(app, 'stopped')
+        return show(app)
+      }
+      noteCold(spec)
       void bringBack(app).catch((error: unknown) => deps.log.error('app_not_revived', { deployment: spec.deployment_id, error }))
+    },
+    wake(projectId, deploymentId) {
+      for (const app of apps.values()) if (app.spec.project_id === projectId && app.spec.deployment_id === deploymentId) sleep.wake(app, 'visit')
+    },
+    refresh(projectId) {
+      const app = production(projectId)
+      if (!app) return
+      app.always_warm = deps.store.db.readNow((tx) => findProject(tx, projectId))?.always_warm === 1
+      if (app.always_warm) sleep.wake(app, 'setting')
     },
     async stopProject(projectId) {
       const mine = [...apps].filter(([, app]) => app.spec.project_id === projectId)
       for (const [slot] of mine) apps.delete(slot)
+      noteCold({ project_id: projectId, target: 'production' })
       await Promise.all(mine.map(([, app]) => stopApp(app)))
     },
     async stopAll(names) {
@@ -259,9 +302,11 @@ export function createApps(deps: YardDeps): Apps {
       const late = [...leaving].filter((candidate) => names.includes(candidate.spec.runtime))
       await Promise.all([...mine.map(([, app]) => stopApp(app, endGrace_ms)), ...late.map((candidate) => halt(candidate, 0))])
     },
+    usage: createUsageLooks(deps, production),
     has: (deploymentId) => [...apps.values()].some((app) => app.spec.deployment_id === deploymentId),
-    serving: (projectId) => [...apps.values()].some((app) => app.spec.project_id === projectId && app.candidate !== null),
+    resync: () => sleep.resync(),
     detach() {
+      sleep.close()
       for (const app of apps.values()) app.stopping.abort()
       for (const writer of writers.values()) writer.flush()
     },

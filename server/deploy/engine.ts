@@ -28,6 +28,7 @@ import { recoverApps, recoverQueue } from './recover.ts'
 import { createRoutes } from './routes.ts'
 import type { SourceRef } from './run.ts'
 import { isTerminal, steps } from './states.ts'
+import type { AppUsage } from './usage.ts'
 import { createWorker } from './worker.ts'
 import type { YardDeps, YardOptions } from './yard.ts'
 
@@ -62,8 +63,14 @@ export interface Engine {
     options: { lines: number; last_event_id: string | undefined; json: boolean; signal: AbortSignal },
   ): AsyncIterable<StreamEvent>
 
+  /** Somebody asked for an app that sleeps: it is woken. */
+  wake(projectId: string, deploymentId: string): void
+
   /** The page of a name that nothing serves by now, for the edge; undefined: there is no such project. */
   pageOf(host: string): Page | undefined
+
+  /** What the app that serves a project uses now; null when nothing runs: static, asleep, stopped. */
+  usage(projectId: string): Promise<AppUsage | null>
 
   /** Takes up what the last run left: the queue at once, the apps as soon as their engine answers. */
   start(): Promise<void>
@@ -112,7 +119,10 @@ export function createEngine(options: YardOptions): Engine {
   const recovered = new Set<RuntimeName>()
   const worker = createWorker(deps, apps, () => [...recovered])
   const offRoutes = bus.onAny((name) => {
-    if (name.startsWith('project:')) routes.refresh(name.slice('project:'.length))
+    if (!name.startsWith('project:')) return
+    const projectId = name.slice('project:'.length)
+    routes.refresh(projectId)
+    apps.refresh(projectId)
   })
 
   /** Ends what is in flight of a project, here and in the rows, as canceled. */
@@ -191,7 +201,7 @@ export function createEngine(options: YardOptions): Engine {
       const current = await store.db.write((tx) => {
         const rows = listCurrent(tx, projectId)
         for (const row of rows) updateDeployment(tx, row.id, { is_current: 0 })
-        updateProject(tx, projectId, { stopped_at: now(), crashed_at: null, port: null })
+        updateProject(tx, projectId, { stopped_at: now(), crashed_at: null, port: null, is_cold: 0 })
         settleProjectStatus(tx, projectId, now())
         return rows
       })
@@ -217,7 +227,12 @@ export function createEngine(options: YardOptions): Engine {
         .catch((error: unknown) => log.warn('cleanup_postponed', { project: projectId, error }))
     },
 
+    wake(projectId, deploymentId) {
+      if (!ended.signal.aborted) apps.wake(projectId, deploymentId)
+    },
+
     pageOf: (host) => routes.pageOf(host),
+    usage: (projectId) => apps.usage(projectId),
 
     followBuild: (deploymentId, more) => followBuild({ db: store.db, logs: store.logs, bus }, deploymentId, more),
     followRuntime: (projectId, more) => followRuntime({ db: store.db, logs: store.logs, bus }, projectId, more),
@@ -229,6 +244,7 @@ export function createEngine(options: YardOptions): Engine {
     },
 
     resync() {
+      apps.resync()
       worker.ring()
       reapDue()
     },
@@ -321,5 +337,6 @@ function newDeployment(
 function sameSource(parent: DeploymentRow): SourceRef {
   const ref = JSON.parse(parent.source_request) as SourceRef
   if (ref.kind === 'git') return { ...ref, commit_sha: parent.commit_sha ?? ref.commit_sha }
-  return ref.kind === 'folder' ? { kind: 'snapshot', deployment_id: parent.id } : ref
+  // Before it has begun there is no copy of a folder yet.
+  return ref.kind === 'folder' && parent.status !== 'queued' ? { kind: 'snapshot', deployment_id: parent.id } : ref
 }

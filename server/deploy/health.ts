@@ -28,7 +28,6 @@ export async function untilHealthy(check: HealthCheck): Promise<void> {
   void check.ended.then((value) => {
     exit = value
   })
-  let wait = 25
   let lastStatus: number | undefined
   let elsewhere: { port: number; loopback_only: boolean } | undefined
 
@@ -49,8 +48,9 @@ export async function untilHealthy(check: HealthCheck): Promise<void> {
       elsewhere = found
     }
     if (spent > timeout || (elsewhere && spent > elsewhere_ms)) throw unhealthy({ instance, lastStatus, elsewhere, timeout })
+    // Often at first, and never much later than it could have been: a visitor may wait for this.
+    const wait = Math.min(500, Math.max(5, spent / 40))
     await Promise.race([delay(wait, undefined, { signal: check.signal }), check.ended])
-    wait = Math.min(wait * 1.5, 500)
   }
 }
 

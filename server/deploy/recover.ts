@@ -68,7 +68,7 @@ async function bringBack(deps: YardDeps, apps: Apps, deployment: DeploymentRow, 
   const artifact = JSON.parse(deployment.artifact) as Artifact
   const spec = specOf({ deps, deployment, project, secrets }, artifact)
   if (found && (await apps.adopt(spec, { ...found, last_line_at: lastLineAt(deps, deployment) }))) return true
-  apps.revive(spec)
+  apps.revive(spec, project.is_cold === 1 && project.always_warm === 0 && artifact.kind !== 'static')
   return false
 }
 

@@ -16,6 +16,8 @@ export interface Routes {
   owner(projectId: string, deploymentId: string | null): Pick<Route, 'project_id' | 'project_name' | 'deployment_id' | 'dashboard_url'>
   /** Routes a project to what serves it; resolves when the one before is drained. */
   set(place: Place, route: Route, drain_ms?: number): Promise<void>
+  /** Since when nobody has visited it, as `Edge.idleSince` says of a name. */
+  idleSince(place: Place): number | undefined
   /** Shows a page in place of an app. */
   page(projectId: string, place: Place, page: Page['page']): void
   /** Puts the page of the project's status, unless an app serves; takes the name away when the project is gone. */
@@ -23,6 +25,8 @@ export interface Routes {
   /** What a name without a route gets: the page of its project's status, or undefined when there is no such project. */
   pageOf(host: string): Page | undefined
 }
+
+const ended_ms = 1_000
 
 const pageOf: Record<ProjectStatus, Page['page']> = {
   created: 'not_deployed',
@@ -76,8 +80,10 @@ export function createRoutes(options: { edge: Edge; db: Db; dashboardUrlOf(slug:
   return {
     owner,
     set: (place, route, drain_ms) => put(hostOf(place.project_id), route, drain_ms),
+    idleSince: (place) => edge.idleSince(hostOf(place.project_id)),
     page(projectId, place, page) {
-      void put(hostOf(projectId), { ...owner(projectId, place.deployment_id), kind: 'page', page })
+      // What is under way at an app that has just ended hears that from its own connection, and answers for itself.
+      void put(hostOf(projectId), { ...owner(projectId, place.deployment_id), kind: 'page', page }, ended_ms)
     },
     refresh(projectId) {
       const project = db.readNow((tx) => findProject(tx, projectId))

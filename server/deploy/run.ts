@@ -9,7 +9,8 @@ import { findCurrent, findDeploymentById, swapStatus, updateDeployment } from '.
 import { settleProjectStatus, updateProject } from '../store/projects.ts'
 import type { DeploymentRow, ProjectRow } from '../store/tables.ts'
 import { appVariables, type Secrets } from './variables.ts'
-import type { AppSpec, Apps, Candidate, OutputTap } from './apps.ts'
+import type { AppSpec, Candidate } from './app.ts'
+import type { Apps, OutputTap } from './apps.ts'
 import type { DeploymentLog } from './build-log.ts'
 import { announce } from './job.ts'
 import { untilHealthy } from './health.ts'
@@ -186,7 +187,7 @@ async function switchOver(run: Run, candidate: Candidate): Promise<void> {
         deploy_ms: Math.max(0, now - began - (row?.build_ms ?? 0)),
       })
       if (!done) throw new Error('The deployment was ended by somebody else.')
-      updateProject(tx, project.id, { port: candidate.instance?.port ?? null, crashed_at: null, stopped_at: null })
+      updateProject(tx, project.id, { port: candidate.instance?.port ?? null, crashed_at: null, stopped_at: null, is_cold: 0 })
       settleProjectStatus(tx, project.id, isoTime(now))
       return old
     })
@@ -210,6 +211,7 @@ export function specOf(run: Pick<Run, 'deployment' | 'project' | 'secrets' | 'de
     runtime: deployment.runtime,
     artifact,
     memory_mb: project.memory_limit_mb,
+    always_warm: project.always_warm === 1,
     variables: appVariables(secrets.variables, { url: deps.urlOf(`${project.slug}.localhost`), deployment }),
     mask: secrets.mask,
   }

@@ -133,6 +133,7 @@ export function createInstances(engine: Engine): Instances {
             project_id: container.Labels['homeport.project'] ?? '',
             deployment_id: container.Labels['homeport.deployment'] ?? '',
             running,
+            frozen: container.State === 'paused',
             exit: running ? null : exitOf(state?.ExitCode ?? null, null, state?.OOMKilled ?? false),
             adoptable: true,
             last_line_at: null,
@@ -149,7 +150,6 @@ export function createInstances(engine: Engine): Instances {
         (error: unknown) => (statusOf(error) === 404 ? undefined : Promise.reject(error)),
       )
       if (!state || state.Config.Labels['homeport.instance'] !== engine.options.instance_id) return undefined
-      if (state.State.Paused) await container.unpause().catch(() => {})
       const follower = await follow(container, observer, found.last_line_at)
       follower.started()
       return describe(docker, found.id, found.deployment_id)
@@ -187,13 +187,15 @@ export function createInstances(engine: Engine): Instances {
 
     async thaw(instanceId) {
       const { docker } = await engine.connection()
-      await docker
-        .getContainer(instanceId)
-        .unpause()
-        .catch((error: unknown) => {
-          if (statusOf(error) === 404) throw new StartFailure('start_failed', 'The app is gone.', 'Start it again.', error)
-          if (statusOf(error) !== 409 && !/not paused/.test(String(error))) throw error
-        })
+      const container = docker.getContainer(instanceId)
+      const gone = (error: unknown) => new StartFailure('start_failed', 'The app is gone.', 'Start it again.', error)
+      await container.unpause().catch(async (error: unknown) => {
+        if (statusOf(error) === 404) throw gone(error)
+        if (statusOf(error) !== 409 && !/not paused/.test(String(error))) throw error
+        // Not frozen: it runs, or it has ended.
+        const { State } = await container.inspect().catch((cause: unknown) => Promise.reject(statusOf(cause) === 404 ? gone(cause) : cause))
+        if (!State.Running) throw gone(error)
+      })
     },
 
     async usage(instanceId) {

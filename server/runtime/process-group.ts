@@ -21,7 +21,8 @@ export interface ProcessGroup {
   ended: Promise<GroupExit>
   /** SIGTERM to the group, SIGKILL after `grace_ms`; 0 kills at once. Resolves when it has ended. */
   stop(grace_ms: number): Promise<GroupExit>
-  signal(name: NodeJS.Signals): void
+  /** SIGSTOP to the group, or SIGCONT. Nobody looks after what does nothing. */
+  freeze(frozen: boolean): void
   /** Its processes by now. */
   members(): Promise<number[]>
 }
@@ -96,13 +97,17 @@ export async function startGroup(request: GroupRequest): Promise<ProcessGroup> {
   return {
     pid,
     ended,
-    signal: kill,
+    freeze(frozen) {
+      watch.rest(frozen)
+      kill(frozen ? 'SIGSTOP' : 'SIGCONT')
+    },
     async stop(grace_ms) {
       // Looked at once more: once its parent is gone, nothing tells of a process that left the group.
       await watch.look()
       if (grace_ms > 0) {
         kill('SIGTERM')
         // A frozen process takes no signal but SIGKILL.
+        watch.rest(false)
         if (platform() !== 'win32') kill('SIGCONT')
         killTimer ??= setTimeout(() => kill('SIGKILL'), grace_ms)
       } else {
@@ -159,8 +164,13 @@ const memoryEvery_ms = 400
 const tableEvery = 3
 
 /** Looks after memory and number of a group. `stop` returns the processes last seen outside of the group. */
-function watchGroup(pid: number, limits: GroupRequest, on: { overMemory(): void; tooMany(): void }): { stop(): number[]; look(): Promise<void> } {
+function watchGroup(
+  pid: number,
+  limits: GroupRequest,
+  on: { overMemory(): void; tooMany(): void },
+): { stop(): number[]; look(): Promise<void>; rest(rests: boolean): void } {
   let stopped = false
+  let resting = false
   let round = 0
   let family = [pid]
   let strays: number[] = []
@@ -181,7 +191,7 @@ function watchGroup(pid: number, limits: GroupRequest, on: { overMemory(): void;
   }
   const again = () => {
     timer = setTimeout(() => {
-      look()
+      ;(resting ? Promise.resolve() : look())
         .catch(() => {})
         .finally(() => {
           if (!stopped) again()
@@ -191,6 +201,9 @@ function watchGroup(pid: number, limits: GroupRequest, on: { overMemory(): void;
   again()
   return {
     look: () => lookAround().catch(() => {}),
+    rest(rests) {
+      resting = rests
+    },
     stop() {
       stopped = true
       clearTimeout(timer)

@@ -157,6 +157,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
         project_id: of.project_id,
         deployment_id: of.deployment_id,
         running: alive,
+        frozen: false,
         exit: alive ? null : { code: null, signal: null, out_of_memory: false },
         adoptable: false,
         last_line_at: null,
@@ -189,13 +190,18 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
     },
 
     async freeze(instanceId) {
-      running.get(instanceId)?.group.signal('SIGSTOP')
+      // Every signal ends a process there.
+      if (platform() === 'win32') throw new Error('Processes cannot be frozen on Windows.')
+      running.get(instanceId)?.group.freeze(true)
     },
 
     async thaw(instanceId) {
       const known = running.get(instanceId)
       if (!known) throw new StartFailure('start_failed', 'The app is gone.', 'Start it again.')
-      known.group.signal('SIGCONT')
+      known.group.freeze(false)
+      // One that was killed meanwhile may not have been told of yet.
+      if (platform() === 'linux' && (await startOf(known.group.pid)) === undefined)
+        throw new StartFailure('start_failed', 'The app is gone.', 'Start it again.')
     },
 
     async usage(instanceId) {

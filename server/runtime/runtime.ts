@@ -35,17 +35,18 @@ export interface Runtime {
 
   /**
    * Takes over an instance that survived the platform: output after `found.last_line_at` (all of it when null), and its end,
-   * are reported as for `start`. `undefined` when it is gone by now; an instance that ended meanwhile reports its end.
+   * are reported as for `start`. `undefined` when it is gone by now; an instance that ended meanwhile reports its end. One that
+   * is frozen stays so.
    */
   adopt(found: FoundInstance, observer: InstanceObserver): Promise<Instance | undefined>
 
   /** Stops and removes an instance by id (SIGTERM, then SIGKILL after `grace_ms`); no error if it is gone already. */
   stop(instanceId: string, grace_ms: number): Promise<void>
 
-  /** Freezes an instance: memory is kept, no processor time is used. No error if it is frozen already. */
+  /** Freezes an instance: memory is kept, no processor time is used. No error if it is frozen already; throws where it cannot be done. */
   freeze(instanceId: string): Promise<void>
 
-  /** Lets a frozen instance go on. Resolves once it runs; throws when it is gone. */
+  /** Lets a frozen instance go on. Resolves once it runs; throws `StartFailure` when it is gone. */
   thaw(instanceId: string): Promise<void>
 
   /** What an instance uses now; `cpu_percent` of one core since the last call. null when it is gone or not known. */
@@ -131,6 +132,8 @@ export interface FoundInstance {
   project_id: string
   deployment_id: string
   running: boolean
+  /** Of a running one. */
+  frozen: boolean
   exit: Exit | null
   adoptable: boolean
   /** Set by the caller before `adopt`: the time (ms since 1970) of the last line that it has stored; null: it has none. */

@@ -1,0 +1,42 @@
+import type { DeploymentTarget, RuntimeName } from '../contract/deployments.ts'
+import type { Artifact, Exit, Instance } from '../runtime/runtime.ts'
+import type { Mask } from './mask.ts'
+import type { Sleep } from './sleep.ts'
+
+/** What is needed to start one deployment, again and again. */
+export interface AppSpec {
+  project_id: string
+  deployment_id: string
+  target: DeploymentTarget
+  branch: string | null
+  runtime: RuntimeName
+  artifact: Artifact
+  memory_mb: number
+  always_warm: boolean
+  variables: Record<string, string>
+  mask: Mask
+}
+
+/** A started instance that gets no traffic yet. */
+export interface Candidate {
+  spec: AppSpec
+  /** null for a static site, which the edge serves itself. */
+  instance: Instance | null
+  ended: Promise<Exit>
+}
+
+/** What serves a slot, or would if it could. */
+export interface App {
+  spec: AppSpec
+  /** null while there is no instance: it is being brought back, has crashed, or sleeps without one. */
+  candidate: Candidate | null
+  /** When it ended by itself, for the back-off and for `crashed`. */
+  exits: number[]
+  stopping: AbortController
+  always_warm: boolean
+  sleep: Sleep | null
+  /** When it was last woken from being frozen, by the monotonic clock. */
+  thawed_at: number
+  /** Another has its traffic, for now or for good: it changes no route. */
+  superseded: boolean
+}

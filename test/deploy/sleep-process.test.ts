@@ -1,0 +1,3 @@
+import { sleepStories } from './sleep-stories.ts'
+
+sleepStories('process')
