@@ -1,0 +1,49 @@
+import { AxeBuilder } from '@axe-core/playwright'
+import type { LanStatus } from '../../server/contract/network.ts'
+import { readLanAddresses } from '../../server/lan/addresses.ts'
+import { startTestPlatform } from '../support/platform.ts'
+import { app, buildDashboard, expect, test } from './fixtures.ts'
+
+/** A real address where there is one: by plain HTTP a browser trusts it less than loopback, and says less of where a form comes from. */
+const address = readLanAddresses()[0] ?? '127.0.0.2'
+const password = 'a long enough password'
+
+test('a phone on the network signs in by password and opens an app', async ({ browser, repository }) => {
+  await buildDashboard()
+  const home = await startTestPlatform({ runtime: 'process', lan_addresses: () => [address] })
+  try {
+    await home.createProject({ slug: 'ferry', name: 'Ferry', repo_url: repository(app('hello from the ferry')).url })
+    const { id } = await home.deploy('ferry')
+    expect((await home.ended('ferry', id)).status).toBe('ready')
+    await home.api('POST', '/instance/password', { password })
+    await home.api('PATCH', '/instance/settings', { lan: true })
+    const { lan } = (await home.api<{ lan: LanStatus }>('GET', '/instance/lan')).body
+    const dashboard = lan.dashboard_urls[0] ?? ''
+
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const phone = await browser.newContext({ viewport: { width: 390, height: 844 }, colorScheme })
+      const page = await phone.newPage()
+      await page.goto(new URL('/sign-in', dashboard).href)
+      await expect(page.getByRole('heading', { name: 'Sign in' })).toBeVisible()
+      await page.getByLabel('Password').fill('not the password')
+      await page.keyboard.press('Enter')
+      await expect(page.getByRole('alert')).toContainText('wrong')
+      await expect(page.getByLabel('Email')).toHaveValue('owner@homeport.localhost')
+      expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([])
+
+      await page.getByLabel('Password').fill(password)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await expect(page).toHaveURL(dashboard)
+      await expect(page.getByRole('main').getByText('Ferry', { exact: true })).toBeVisible()
+
+      // Cookies do not know ports: the browser sends the dashboard's to the app as well, which must not get it.
+      const cookies = await phone.cookies(lan.projects[0]?.urls[0])
+      expect(cookies.map((cookie) => [cookie.httpOnly, cookie.sameSite])).toEqual([[true, 'Strict']])
+      await page.goto(lan.projects[0]?.urls[0] ?? '')
+      await expect(page.getByText('hello from the ferry')).toBeVisible()
+      await phone.close()
+    }
+  } finally {
+    await home.remove()
+  }
+})
