@@ -27,19 +27,25 @@ export interface AuthorityDesk {
   /** undefined: none was needed yet. */
   current(): Promise<Authority | undefined>
   ensure(): Promise<Authority>
-  /** What a handshake for a name or an address takes. However many ask for it at once, it is made once. */
-  contextFor(host: string): Promise<SecureContext>
+  /** What a handshake for a name or an address shows. However many ask for it at once, it is made once. */
+  identityFor(host: string): Promise<Identity>
   /** Destroys the key, and forgets what it has signed. */
   remove(): Promise<void>
 }
 
-const keptContexts = 1000
+interface Identity {
+  certificate: string
+  key: string
+  context: SecureContext
+}
+
+const keptIdentities = 1000
 
 export function createAuthorityDesk(options: { store: AuthorityStore; clock: Clock; machine: string }): AuthorityDesk {
   const { store, clock } = options
   let known: Promise<AuthorityRecord | undefined> | undefined
   /** By host, the one used last at the end. */
-  const contexts = new Map<string, { context: SecureContext; until: number }>()
+  const identities = new Map<string, { identity: Identity; until: number }>()
 
   const read = (): Promise<AuthorityRecord | undefined> => known ?? keep(store.read())
 
@@ -66,34 +72,35 @@ export function createAuthorityDesk(options: { store: AuthorityStore; clock: Clo
     const id = readCertificate(made.certificate).fingerprint_sha256.replaceAll(':', '').toLowerCase()
     const record = { id, ...made, created_at: isoTime(now) }
     await store.write(record)
-    contexts.clear()
+    identities.clear()
     return record
   }
 
   return {
     current: async () => publicPart(await read()),
     ensure: async () => publicPart(await ensure()),
-    async contextFor(host) {
+    async identityFor(host) {
       const record = await ensure()
       const now = clock.now()
-      const kept = contexts.get(host)
-      contexts.delete(host)
+      const kept = identities.get(host)
+      identities.delete(host)
       if (kept && kept.until > now) {
-        contexts.set(host, kept)
-        return kept.context
+        identities.set(host, kept)
+        return kept.identity
       }
       // From here on nothing waits: of many at once the first makes it.
       const { certificate, key } = makeLeaf(record, { host, now })
-      const context = createSecureContext({ cert: certificate + record.certificate, key, minVersion: 'TLSv1.2' })
-      contexts.set(host, { context, until: now + leafLife_ms / 2 })
-      const oldest = contexts.size > keptContexts ? contexts.keys().next().value : undefined
-      if (oldest !== undefined) contexts.delete(oldest)
-      return context
+      const chain = certificate + record.certificate
+      const identity = { certificate: chain, key, context: createSecureContext({ cert: chain, key, minVersion: 'TLSv1.2' }) }
+      identities.set(host, { identity, until: now + leafLife_ms / 2 })
+      const oldest = identities.size > keptIdentities ? identities.keys().next().value : undefined
+      if (oldest !== undefined) identities.delete(oldest)
+      return identity
     },
     async remove() {
       await store.remove()
       known = undefined
-      contexts.clear()
+      identities.clear()
     },
   }
 }

@@ -1,0 +1,149 @@
+import { connect as connectHttp2, type ClientHttp2Session, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2'
+import { request as httpsRequest, type RequestOptions } from 'node:https'
+import { connect } from 'node:net'
+import { connect as connectTls, type TLSSocket } from 'node:tls'
+import { systemClock } from '../../server/lib/clock.ts'
+import { createAuthorityDesk, type AuthorityDesk, type AuthorityStore } from '../../server/names/authority.ts'
+import { collect, type Got } from './edge.ts'
+
+/** An authority that is kept in memory alone. */
+export function createTestAuthority(machine = 'test machine'): AuthorityDesk & { writes: number } {
+  let kept: Awaited<ReturnType<AuthorityStore['read']>>
+  const desk = createAuthorityDesk({
+    clock: systemClock,
+    machine,
+    store: {
+      read: async () => kept,
+      async write(record) {
+        counted.writes++
+        kept = record
+      },
+      async remove() {
+        kept = undefined
+      },
+    },
+  })
+  const counted = Object.assign(desk, { writes: 0 })
+  return counted
+}
+
+/** One HTTPS request in HTTP/1.1; rejects when the certificate does not convince or the answer is cut. */
+export function getSecure(
+  port: number,
+  path: string,
+  options: { ca: string; servername?: string; host?: string; method?: string; headers?: Record<string, string>; body?: string | Buffer },
+): Promise<Got> {
+  const name = options.servername ?? 'app.localhost'
+  const asked: RequestOptions = {
+    host: '127.0.0.1',
+    port,
+    path,
+    method: options.method ?? 'GET',
+    agent: false,
+    ca: options.ca,
+    servername: name,
+    headers: { host: options.host ?? `${name}:${port}`, ...options.headers },
+  }
+  return new Promise((resolve, reject) => {
+    const request = httpsRequest(asked, (answer) => void collect(answer).then(resolve, reject))
+    request.on('error', reject)
+    request.end(options.body)
+  })
+}
+
+export interface Http2Client {
+  session: ClientHttp2Session
+  get(path: string, options?: { headers?: OutgoingHttpHeaders; body?: Buffer | string }): Promise<Http2Answer>
+  close(): Promise<void>
+}
+
+export interface Http2Answer {
+  status: number
+  headers: IncomingHttpHeaders
+  trailers: IncomingHttpHeaders
+  interim: number[]
+  body: Buffer
+  text: string
+}
+
+/** A connection of HTTP/2; each request of it rejects when its stream is reset. */
+export async function openHttp2(port: number, options: { ca: string; servername?: string }): Promise<Http2Client> {
+  const name = options.servername ?? 'app.localhost'
+  const session = connectHttp2(`https://${name}:${port}`, {
+    createConnection: () => connectTls({ host: '127.0.0.1', port, servername: name, ca: options.ca, ALPNProtocols: ['h2'] }),
+  })
+  await new Promise<void>((resolve, reject) => session.once('connect', () => resolve()).once('error', reject))
+  session.on('error', () => {})
+  return {
+    session,
+    get(path, { headers = {}, body } = {}) {
+      return new Promise((resolve, reject) => {
+        const stream = session.request({ ':path': path, ...headers }, { endStream: body === undefined })
+        const got: Http2Answer = { status: 0, headers: {}, trailers: {}, interim: [], body: Buffer.alloc(0), text: '' }
+        const parts: Buffer[] = []
+        stream.on('headers', (interim) => got.interim.push(Number(interim[':status'])))
+        stream.on('response', (head) => {
+          got.status = Number(head[':status'])
+          got.headers = head
+        })
+        stream.on('trailers', (trailers) => (got.trailers = trailers))
+        stream.on('data', (bytes: Buffer) => parts.push(bytes))
+        stream.on('error', reject)
+        stream.on('close', () => {
+          got.body = Buffer.concat(parts)
+          got.text = got.body.toString()
+          if (stream.rstCode === 0) resolve(got)
+          else reject(new Error(`reset with ${stream.rstCode}`))
+        })
+        if (body !== undefined) stream.end(body)
+      })
+    },
+    close: () => new Promise((resolve) => session.close(() => resolve())),
+  }
+}
+
+/** A TLS connection after its handshake. */
+export function shake(port: number, options: { ca?: string; servername?: string; protocols?: string[]; host?: string }): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const socket = connectTls(
+      {
+        socket: connect({ host: options.host ?? '127.0.0.1', port }),
+        host: options.host ?? '127.0.0.1',
+        ...(options.ca === undefined ? { rejectUnauthorized: false } : { ca: options.ca }),
+        ...(options.servername === undefined ? {} : { servername: options.servername }),
+        ...(options.protocols === undefined ? {} : { ALPNProtocols: options.protocols }),
+      },
+      () => resolve(socket),
+    )
+    socket.on('error', reject)
+  })
+}
+
+/** Frames of HTTP/2 as bytes, for what no client would send. */
+export const frames = {
+  preface: Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, 0, 0)]),
+  headers: (stream: number, fields: [string, string][], options: { end?: boolean; end_headers?: boolean } = {}): Buffer =>
+    frame(1, (options.end_headers === false ? 0 : 4) | (options.end === false ? 0 : 1), stream, Buffer.concat(fields.map(literal))),
+  data: (stream: number, bytes: string, end: boolean): Buffer => frame(0, end ? 1 : 0, stream, Buffer.from(bytes)),
+  reset: (stream: number, code = 8): Buffer => frame(3, 0, stream, uint32(code)),
+}
+
+function frame(type: number, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)): Buffer {
+  const head = Buffer.alloc(9)
+  head.writeUIntBE(payload.length, 0, 3)
+  head[3] = type
+  head[4] = flags
+  head.writeUInt32BE(stream, 5)
+  return Buffer.concat([head, payload])
+}
+
+function uint32(value: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(value)
+  return bytes
+}
+
+/** Without an index and without Huffman: fields of at most 126 bytes. */
+function literal([name, value]: [string, string]): Buffer {
+  return Buffer.concat([Buffer.from([0, name.length]), Buffer.from(name), Buffer.from([value.length]), Buffer.from(value, 'latin1')])
+}
