@@ -40,6 +40,8 @@ const head = 8
 export function Chart({ label, kind, series, times, marks, ticks, word, tickWord = compact, height = 190, at, onAt }: Props) {
   const box = useRef<HTMLDivElement>(null)
   const [width, setWidth] = useState(0)
+  // The line shows in all charts of a page, the reading in the one that is pointed at.
+  const [isActive, setActive] = useState(false)
   const patterns = useId().replaceAll(':', '')
   const count = times.length
   const top = ticks.at(-1) ?? 1
@@ -58,8 +60,13 @@ export function Chart({ label, kind, series, times, marks, ticks, word, tickWord
   }, [])
 
   const point = ({ clientX, currentTarget }: PointerEvent<HTMLDivElement>) => {
+    setActive(true)
     const index = Math.floor((clientX - currentTarget.getBoundingClientRect().left - gutter) / step)
     onAt(index >= 0 && index < count ? index : null)
+  }
+  const leave = () => {
+    setActive(false)
+    onAt(null)
   }
   const press = (event: KeyboardEvent) => {
     const from = at ?? count
@@ -75,6 +82,7 @@ export function Chart({ label, kind, series, times, marks, ticks, word, tickWord
     const to = moves[event.key]
     if (to === undefined || (to === null && at === null)) return
     event.preventDefault()
+    setActive(true)
     onAt(to === null ? null : Math.min(count - 1, Math.max(0, to)))
   }
   const now = at ?? count - 1
@@ -95,8 +103,8 @@ export function Chart({ label, kind, series, times, marks, ticks, word, tickWord
       aria-valuetext={`${times[now] ?? ''}: ${values}`}
       onPointerMove={point}
       onPointerDown={point}
-      onPointerLeave={({ pointerType }) => pointerType === 'mouse' && onAt(null)}
-      onBlur={() => onAt(null)}
+      onPointerLeave={({ pointerType }) => pointerType === 'mouse' && leave()}
+      onBlur={leave}
       onKeyDown={press}
     >
       {width > 0 && (
@@ -123,7 +131,7 @@ export function Chart({ label, kind, series, times, marks, ticks, word, tickWord
           {at !== null && at < count && <line className="chart-cursor" x1={x(at)} x2={x(at)} y1={head} y2={height - foot} />}
         </svg>
       )}
-      {at !== null && at < count && (
+      {isActive && at !== null && at < count && (
         <div className="chart-tip" style={at < count / 2 ? { left: x(at) + 12 } : { right: width - x(at) + 12 }}>
           <p className="faint">{times[at]}</p>
           <dl>

@@ -14,13 +14,13 @@ export function Figures({ metrics, project }: { metrics: Metrics; project: Proje
         {bytes(totals.bytes_out)} sent
       </Figure>
       <Figure name="Errors" value={percent(totals.error_rate)}>
-        {totals.errors.toLocaleString()} answers of 500 or more
+        {counted(totals.errors, 'answer', 'answers')} of 500 or more
       </Figure>
-      <Figure name="Half of all within" value={milliseconds(totals.p50_ms)}>
-        95 % in {milliseconds(totals.p95_ms)}, 99 % in {milliseconds(totals.p99_ms)}
+      <Figure name="Median answer" value={milliseconds(totals.p50_ms)}>
+        p95 {milliseconds(totals.p95_ms)}, p99 {milliseconds(totals.p99_ms)}
       </Figure>
       <Figure name="From the cache" value={cache.hit_ratio === null ? 'None' : percent(cache.hit_ratio)}>
-        {cache.hits.toLocaleString()} hits, {cache.misses.toLocaleString()} misses
+        {counted(cache.hits, 'hit', 'hits')}, {counted(cache.misses, 'miss', 'misses')}
       </Figure>
       <Figure name="Cold starts" value={cold_starts.count.toLocaleString()}>
         {cold_starts.last_at === null ? (
@@ -40,6 +40,10 @@ export function Figures({ metrics, project }: { metrics: Metrics; project: Proje
       </Figure>
     </dl>
   )
+}
+
+function counted(count: number, one: string, many: string): string {
+  return `${count.toLocaleString()} ${count === 1 ? one : many}`
 }
 
 function Figure({ name, value, children }: { name: string; value: ReactNode; children: ReactNode }) {

@@ -14,6 +14,7 @@ import { useBeacon } from './beacon.ts'
 import { InService } from './in-service.tsx'
 import { Fact } from './fact.tsx'
 import { LatestNews } from './latest-news.tsx'
+import { Traffic } from './traffic.tsx'
 import { WhenIdle } from './when-idle.tsx'
 import './overview.css'
 
@@ -46,6 +47,7 @@ export function Overview({ slug }: { slug: string }) {
         {isNews && <LatestNews slug={slug} deployment={latest} serves={serving !== null && serving !== undefined} />}
         {project && !isNews && <StateNote project={project} />}
         {serving && project && <InService slug={slug} project={project} deployment={serving} />}
+        {serving && <Traffic slug={slug} />}
         <section className="card" aria-labelledby="recent">
           <header className="card-head">
             <h2 id="recent">Deployments</h2>

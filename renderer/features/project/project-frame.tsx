@@ -1,5 +1,5 @@
 import { Compass, LockKeyhole } from 'lucide-react'
-import { Suspense } from 'react'
+import { Suspense, useEffect, useRef } from 'react'
 import { Link, Route, Switch, useLocation } from 'wouter'
 import { problemFrom } from '../../api/problem.ts'
 import { useLatest, useProject } from '../../api/queries.ts'
@@ -21,6 +21,12 @@ export function ProjectFrame({ slug }: { slug: string }) {
   useLatest(slug, project !== undefined)
   const [location] = useLocation()
   const root = `/projects/${slug}`
+  const tabs = useRef<HTMLElement>(null)
+  // On a phone there are more tabs than room: the open one is brought into sight, the page stays where it is.
+  useEffect(() => {
+    const open = tabs.current?.querySelector<HTMLElement>('[aria-current]')
+    if (tabs.current && open) tabs.current.scrollLeft = open.offsetLeft - (tabs.current.clientWidth - open.offsetWidth) / 2
+  }, [location])
 
   if (error && problemFrom(error).status === 404) {
     return (
@@ -58,7 +64,7 @@ export function ProjectFrame({ slug }: { slug: string }) {
             </>
           )}
         </div>
-        <nav className="tabs" aria-label="Project">
+        <nav className="tabs" aria-label="Project" ref={tabs}>
           {projectPages.map(
             ({ path, tab }) =>
               tab && (
