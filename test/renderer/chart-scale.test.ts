@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest'
+import { compact, ticks, timeMarks, wholeTicks } from '../../renderer/ui/chart-scale.ts'
+import { milliseconds, percent, seconds } from '../../renderer/ui/format.ts'
+
+describe('marks at the edge of a chart', () => {
+  it.each([
+    [0, [0, 1]],
+    [0.9, [0, 0.5, 1]],
+    [3, [0, 1, 2, 3]],
+    [637, [0, 200, 400, 600, 800]],
+    [1_000, [0, 500, 1_000]],
+  ])('up to %d', (max, expected) => expect(ticks(max)).toEqual(expected))
+
+  it('cover the highest value, whatever it is', () => {
+    for (let max = 0.003; max < 1e7; max *= 1.37) {
+      const marks = ticks(max)
+      expect(marks.at(-1)).toBeGreaterThanOrEqual(max)
+      expect(marks.length).toBeLessThanOrEqual(6)
+      expect(new Set(marks).size).toBe(marks.length)
+    }
+  })
+
+  it.each([
+    [0, [0, 1]],
+    [1, [0, 1]],
+    [2, [0, 1, 2]],
+  ])('of %d things are whole', (max, expected) => expect(wholeTicks(max)).toEqual(expected))
+})
+
+it.each([
+  [9_999, '9,999'],
+  [12_345, '12.3k'],
+  [20_000, '20k'],
+  [999_499, '999k'],
+  [1_250_000, '1.3M'],
+])('%d in short', (value, words) => expect(compact(value)).toBe(words))
+
+it.each([
+  [null, '–'],
+  [0, '0 ms'],
+  [0.42, '0.42 ms'],
+  [0.999, '1 ms'],
+  [8.13, '8.1 ms'],
+  [140, '140 ms'],
+  [1_300, '1.3 s'],
+])('%s ms in words', (value, words) => expect(milliseconds(value)).toBe(words))
+
+it.each([
+  [0, '0 %'],
+  [1, '100 %'],
+  [0.0004, '< 0.1 %'],
+  [0.9999, '> 99.9 %'],
+  [0.053, '5.3 %'],
+  [0.7, '70 %'],
+])('%d as a share', (share, words) => expect(percent(share)).toBe(words))
+
+it.each([
+  [1, '1 second'],
+  [900, '15 minutes'],
+  [3_600, '1 hour'],
+  [9_000, '150 minutes'],
+  [86_400, '1 day'],
+])('%d seconds', (count, words) => expect(seconds(count)).toBe(words))
+
+describe('times at the edge of a chart', () => {
+  const starts = (count: number, bucketSeconds: number) =>
+    Array.from({ length: count }, (_, index) => new Date(Date.UTC(2026, 10, 14) + index * bucketSeconds * 1000).toISOString())
+
+  it.each([
+    [96, 900],
+    [168, 3600],
+    [120, 6 * 3600],
+  ])('%d buckets of %d s: some, not too many, in order, each once', (count, bucketSeconds) => {
+    for (const room of [5, 10]) {
+      const marks = timeMarks(starts(count, bucketSeconds), bucketSeconds, room)
+      expect(marks.length).toBeGreaterThan(1)
+      expect(marks.length).toBeLessThanOrEqual(room + 1)
+      expect(new Set(marks.map(({ text }) => text)).size).toBe(marks.length)
+    }
+  })
+})
