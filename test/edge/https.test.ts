@@ -292,15 +292,21 @@ describe.each(paths)('HTTPS at the edge, $name', ({ fast_path }) => {
 
     test('unknown names, wrong names and doubtful requests have their answers', async () => {
       const client = await openHttp2(port, { ca })
-      const status = async (headers: Record<string, string>): Promise<number> => (await client.get('/', { headers })).status
-      expect(await status({ ':authority': 'other.localhost' })).toBe(421)
-      expect(await status({ host: 'other.localhost' })).toBe(421)
-      expect(await status({ ':authority': `app.localhost:${port}`, host: 'other.localhost' })).toBe(400)
-      expect(await status({ ':authority': 'user@app.localhost' })).toBe(400)
-      expect(await status({ ':path': '/a b' })).toBe(400)
-      expect(await status({ ':path': '*', ':method': 'OPTIONS' })).toBe(400)
-      expect(await status({ ':method': 'TRACE' })).toBe(405)
-      expect(await status(Object.fromEntries(Array.from({ length: 110 }, (_, i) => [`x-${i}`, '1'])))).toBe(431)
+      // What is no HTTP/2 at all resets its stream, by Node's own reader.
+      const answers = (headers: Record<string, string>) =>
+        client.get('/', { headers }).then(
+          (got) => got.status,
+          () => 'reset',
+        )
+      expect(await answers({ ':authority': 'other.localhost' })).toBe(421)
+      expect(await answers({ host: 'other.localhost' })).toBe(421)
+      expect(await answers({ ':authority': `app.localhost:${port}`, host: 'other.localhost' })).toBe(400)
+      expect(await answers({ ':authority': 'user@app.localhost' })).toBe('reset')
+      expect(await answers({ ':authority': 'app..localhost' })).toBe(400)
+      expect(await answers({ ':path': '/a b' })).toBe('reset')
+      expect(await answers({ ':path': '*', ':method': 'OPTIONS' })).toBe(400)
+      expect(await answers({ ':method': 'TRACE' })).toBe(405)
+      expect(await answers(Object.fromEntries(Array.from({ length: 110 }, (_, i) => [`x-${i}`, '1'])))).toBe(431)
       await client.close()
     })
 
