@@ -5,6 +5,7 @@ import { type Call, type Command, exitCodes, type Flags, help, parse, UsageError
 import { deploy } from './deploy.ts'
 import { deployments } from './deployments.ts'
 import { doctor } from './doctor.ts'
+import { env } from './env.ts'
 import { lan } from './lan.ts'
 import { logs } from './logs.ts'
 import { open } from './open.ts'
@@ -15,7 +16,7 @@ import { team } from './team.ts'
 import { user } from './user.ts'
 
 /** All that speak HTTP. `serve` is handed in: it alone loads the platform. */
-const clients = { deploy, projects, deployments, logs, cache, lan, password, open, doctor, user, team, settings } satisfies Record<string, Command>
+const clients = { deploy, projects, deployments, logs, env, cache, lan, password, open, doctor, user, team, settings } satisfies Record<string, Command>
 
 /** What the surroundings give to a call, once its flags are known. */
 export type Surroundings = Omit<Call, 'words' | 'flags' | 'json' | 'connect' | 'openUrl'> & {

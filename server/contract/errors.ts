@@ -79,13 +79,20 @@ export class Problem extends Error {
   readonly code: ErrorCode
   readonly issues: Issue[] | undefined
   readonly retry_after_s: number | undefined
+  /** What the contract adds to the envelope of this code. */
+  readonly fields: Record<string, unknown> | undefined
 
-  constructor(code: ErrorCode, message: string, more: { issues?: Issue[]; retry_after_s?: number; cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    more: { issues?: Issue[]; retry_after_s?: number; fields?: Record<string, unknown>; cause?: unknown } = {},
+  ) {
     super(message, { cause: more.cause })
     this.name = 'Problem'
     this.code = code
     this.issues = more.issues
     this.retry_after_s = more.retry_after_s
+    this.fields = more.fields
   }
 
   get status(): number {

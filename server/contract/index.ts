@@ -1,5 +1,6 @@
 import { cacheOperations } from './cache.ts'
 import { deploymentOperations } from './deployments.ts'
+import { envVarOperations } from './env-vars.ts'
 import { instanceOperations } from './instance.ts'
 import { metricsOperations } from './metrics.ts'
 import { networkOperations } from './network.ts'
@@ -7,10 +8,13 @@ import type { HandlersOf, OperationSpec } from './operation.ts'
 import { projectOperations } from './projects.ts'
 
 /** The operations of the customer's document. */
-export const operations = { ...projectOperations, ...cacheOperations, ...deploymentOperations, ...metricsOperations } satisfies Record<
-  string,
-  OperationSpec
->
+export const operations = {
+  ...projectOperations,
+  ...cacheOperations,
+  ...deploymentOperations,
+  ...metricsOperations,
+  ...envVarOperations,
+} satisfies Record<string, OperationSpec>
 
 /** Those, and what an instance adds for its own command line and dashboard. */
 export const allOperations = { ...operations, ...instanceOperations, ...networkOperations } satisfies Record<string, OperationSpec>

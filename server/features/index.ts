@@ -1,9 +1,11 @@
+import { envVarOperations } from '../contract/env-vars.ts'
 import type { Handlers, OperationId } from '../contract/index.ts'
 import { deploymentFor, projectFor } from './access.ts'
 import { createCacheHandlers } from './cache.ts'
 import type { Context } from './context.ts'
 import { createDeploymentHandlers } from './deployments.ts'
 import type { FeatureDeps } from './deps.ts'
+import { createEnvVarHandlers, envVarFor } from './env-vars.ts'
 import { createHttpsHandlers } from './https.ts'
 import { createInstanceHandlers } from './instance.ts'
 import { createLanHandlers } from './lan.ts'
@@ -20,6 +22,7 @@ export function createHandlers(deps: FeatureDeps): Handlers<Context> {
     ...createProjectHandlers(deps),
     ...createCacheHandlers(deps),
     ...createDeploymentHandlers(deps),
+    ...createEnvVarHandlers(deps),
     ...createInstanceHandlers(deps),
     ...createMetricsHandlers(deps),
     ...createLanHandlers(deps),
@@ -31,8 +34,12 @@ export function createHandlers(deps: FeatureDeps): Handlers<Context> {
 
 /** Throws the 404 of whatever a path names that the caller may not see; the gate asks before it reads query and body. */
 export function createResolver(deps: FeatureDeps): (context: Context, id: OperationId, params: Record<string, string>) => Promise<void> {
-  return async ({ caller }, _id, { slug, id }) => {
+  return async ({ caller }, operation, { slug, id }) => {
     if (slug === undefined) return
-    await deps.store.db.read((tx) => (id === undefined ? projectFor(tx, caller, slug) : deploymentFor(tx, caller, slug, id)))
+    await deps.store.db.read((tx) => {
+      if (id === undefined) projectFor(tx, caller, slug)
+      else if (operation in envVarOperations) envVarFor(tx, caller, { slug, id })
+      else deploymentFor(tx, caller, slug, id)
+    })
   }
 }

@@ -77,5 +77,13 @@ function describe(issue: z.core.$ZodIssue): Issue[] {
       message: 'There is no such field here. Leave it out.',
     }))
   }
+  if (issue.code === 'invalid_union') return closest(issue.errors).flatMap((inner) => describe({ ...inner, path: [...issue.path, ...inner.path] }))
   return [{ path: issue.path.map(String).join('.').slice(0, 200), message: issue.message }]
+}
+
+/** Of several forms that a body may have: the one that was most likely meant, with the fewest faults at its own level. */
+function closest(forms: z.core.$ZodIssue[][]): z.core.$ZodIssue[] {
+  const faults = (form: z.core.$ZodIssue[]) =>
+    form.filter((issue) => issue.path.length <= 1).reduce((sum, issue) => sum + (issue.code === 'unrecognized_keys' ? issue.keys.length : 1), 0)
+  return forms.reduce((best, form) => (faults(form) < faults(best) ? form : best), forms[0] ?? [])
 }

@@ -52,7 +52,7 @@ export function commonHeaders(requestId: string, rate: RateState): Record<string
 
 /** A refusal as the one envelope of the contract. */
 export function refusal(problem: Problem, requestId: string): Answer {
-  const envelope: ErrorEnvelope = { error: problem.code, message: problem.message, request_id: requestId }
+  const envelope: ErrorEnvelope = { error: problem.code, message: problem.message, ...problem.fields, request_id: requestId }
   if (problem.issues) envelope.issues = problem.issues
   const headers: Record<string, string> = {}
   if (problem.retry_after_s !== undefined) headers['retry-after'] = String(problem.retry_after_s)

@@ -139,6 +139,16 @@ export function listCurrent(tx: Tx, projectId?: string): DeploymentRow[] {
     : tx.sqlAll('SELECT * FROM deployments WHERE is_current = 1 AND project_id = ?', projectId)
 }
 
+/** What a redeployment of production starts from: what is under way, else what serves, else what came last; undefined for a stopped project. */
+export function latestProduction(tx: Tx, projectId: string): DeploymentRow | undefined {
+  return tx.sqlFirst(
+    `SELECT d.* FROM deployments d JOIN projects p ON p.id = d.project_id
+     WHERE d.project_id = ? AND d.target = 'production' AND d.status <> 'canceled' AND p.stopped_at IS NULL
+     ORDER BY d.status IN ('queued', 'building', 'deploying') DESC, d.is_current DESC, d.seq DESC LIMIT 1`,
+    projectId,
+  )
+}
+
 export function findCurrent(tx: Tx, projectId: string, target: DeploymentTarget, branch: string | null): DeploymentRow | undefined {
   return listCurrent(tx, projectId).find((row) => row.target === target && (target === 'production' || row.branch === branch))
 }

@@ -16,6 +16,7 @@ import { newId } from '../../server/lib/id.ts'
 import { createLog } from '../../server/lib/log.ts'
 import { newToken } from '../../server/lib/token.ts'
 import { createEdgeHandlers } from './double-edge.ts'
+import { createEnvVarHandlers } from './double-env-vars.ts'
 
 export const purgeToken = 'hpp_token_of_every_project'
 export const cookieName = 'homeport_test'
@@ -304,6 +305,7 @@ function createHandlers(
       return stream(context, query)
     },
     ...createEdgeHandlers((context, slug) => visible(projects, context, slug)),
+    ...createEnvVarHandlers((context, slug) => visible(projects, context, slug)),
     getSession: async ({ caller }) => ({
       user: user(caller),
       account: account(caller),

@@ -1,0 +1,89 @@
+import { z } from 'zod'
+import { limits } from './limits.ts'
+import { operation } from './operation.ts'
+import { dateTime, empty, projectIdParams, projectParams } from './shared.ts'
+
+/** Null means both. */
+const environment = z.enum(['production', 'preview']).nullable()
+
+export const envVar = z.object({
+  id: z.string(),
+  key: z.string(),
+  value: z.string(),
+  environment,
+  is_sensitive: z.boolean().describe('Hidden by default where values are shown; owners can read it back all the same.'),
+  created_at: dateTime,
+  updated_at: dateTime,
+})
+export type EnvVar = z.output<typeof envVar>
+
+const key = z
+  .string()
+  .min(limits.env_var_key.min)
+  .max(limits.env_var_key.max)
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'Use letters, digits and underscores, with no digit at the start.')
+  .refine((name) => !/^homeport_/i.test(name), 'Names that begin with HOMEPORT_ are set by the platform. Choose another.')
+const value = z
+  .string()
+  .max(limits.env_var_value)
+  .refine((text) => !text.includes('\0'), 'A value has no NUL character.')
+
+const newEnvVar = z.strictObject({ key, value, environment: environment.optional(), is_sensitive: z.boolean().optional() })
+export type NewEnvVar = z.output<typeof newEnvVar>
+
+const created = z.object({ id: z.string(), key: z.string(), environment })
+const skipped = z.object({ key: z.string(), environment, reason: z.enum(['exists', 'duplicate_in_request']) })
+
+export const envVarOperations = {
+  listEnvVars: operation({
+    method: 'GET',
+    path: '/v1/projects/{slug}/env-vars',
+    group: 'Environment variables',
+    summary: 'List the variables of a project, values decrypted',
+    description: 'By environment (both first, our reading), then by key.',
+    access: 'caller',
+    params: projectParams,
+    query: empty,
+    success: { status: 200, json: z.object({ env_vars: z.array(envVar) }) },
+    errors: ['project_not_found'],
+  }),
+  createEnvVars: operation({
+    method: 'POST',
+    path: '/v1/projects/{slug}/env-vars',
+    group: 'Environment variables',
+    summary: 'Add one variable, or up to 200',
+    description:
+      'What is there already (same key and environment) is skipped and reported, never overwritten; when all are skipped the answer is 409 with the same fields. A variable that production sees redeploys the project, once per request; `deployment_id` names that deployment (our reading).',
+    access: 'caller',
+    params: projectParams,
+    query: empty,
+    body: z.union([z.strictObject({ vars: z.array(newEnvVar).min(limits.env_vars.min).max(limits.env_vars.max) }), newEnvVar]),
+    success: { status: 201, json: z.object({ created: z.array(created), skipped: z.array(skipped), deployment_id: z.string().nullable() }) },
+    errors: ['invalid_input', 'project_not_found', 'env_vars_exist'],
+  }),
+  updateEnvVar: operation({
+    method: 'PATCH',
+    path: '/v1/projects/{slug}/env-vars/{id}',
+    group: 'Environment variables',
+    summary: 'Change a value',
+    description: 'Key and environment cannot be changed. Nothing is redeployed: the next deployment has the new value.',
+    access: 'caller',
+    params: projectIdParams,
+    query: empty,
+    body: z.strictObject({ value, is_sensitive: z.boolean().optional() }),
+    success: { status: 200, json: z.object({ id: z.string() }) },
+    errors: ['invalid_input', 'project_not_found', 'env_var_not_found'],
+  }),
+  deleteEnvVar: operation({
+    method: 'DELETE',
+    path: '/v1/projects/{slug}/env-vars/{id}',
+    group: 'Environment variables',
+    summary: 'Delete a variable',
+    description: 'One that production sees redeploys the project.',
+    access: 'caller',
+    params: projectIdParams,
+    query: empty,
+    success: { status: 204 },
+    errors: ['project_not_found', 'env_var_not_found'],
+  }),
+}

@@ -1,0 +1,123 @@
+import type { NewEnvVar } from '../contract/env-vars.ts'
+import { Problem } from '../contract/errors.ts'
+import type { Handlers } from '../contract/index.ts'
+import { isoTime } from '../lib/clock.ts'
+import { newId } from '../lib/id.ts'
+import { latestProduction } from '../store/deployments.ts'
+import { deleteEnvVar, findEnvVar, insertEnvVar, listEnvVars, updateEnvVar, type EnvVarRow } from '../store/env-vars.ts'
+import type { Tx } from '../store/open.ts'
+import { projectFor } from './access.ts'
+import type { Caller, Context } from './context.ts'
+import type { FeatureDeps } from './deps.ts'
+
+type EnvVarHandlers = Pick<Handlers<Context>, 'listEnvVars' | 'createEnvVars' | 'updateEnvVar' | 'deleteEnvVar'>
+
+export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
+  const { db } = deps.store
+  const placeOf = (id: string) => ({ table: 'env_vars', column: 'sealed_value', row: id })
+  const now = () => isoTime(deps.clock.now())
+
+  /** The current production deployment again, with the variables of now. Nothing to do for what never ran or was stopped. */
+  const redeploy = async (projectId: string): Promise<string | null> => {
+    const base = await db.read((tx) => latestProduction(tx, projectId))
+    if (!base) return null
+    const { deployment_id } = await deps.engine.enqueue({
+      project_id: projectId,
+      trigger: 'env_change',
+      source: { kind: 'same_as', deployment_id: base.id },
+    })
+    return deployment_id
+  }
+
+  const insert = (tx: Tx, projectId: string, wish: NewEnvVar): { row: EnvVarRow; is_new: boolean } => {
+    const id = newId('env')
+    const at = now()
+    const row: EnvVarRow = {
+      id,
+      project_id: projectId,
+      key: wish.key,
+      sealed_value: deps.sealer.seal(placeOf(id), wish.value),
+      environment: wish.environment ?? null,
+      is_sensitive: wish.is_sensitive === true ? 1 : 0,
+      created_at: at,
+      updated_at: at,
+    }
+    return { row, is_new: insertEnvVar(tx, row) }
+  }
+
+  return {
+    async listEnvVars({ caller }, { params }) {
+      const rows = await db.read((tx) => listEnvVars(tx, projectFor(tx, caller, params.slug).id))
+      return {
+        env_vars: rows.map(({ id, key, sealed_value, environment, is_sensitive, created_at, updated_at }) => ({
+          id,
+          key,
+          value: deps.sealer.unseal(placeOf(id), sealed_value),
+          environment,
+          is_sensitive: is_sensitive === 1,
+          created_at,
+          updated_at,
+        })),
+      }
+    },
+
+    async createEnvVars({ caller }, { params, body }) {
+      const wishes = 'vars' in body ? body.vars : [body]
+      const { project_id, created, skipped } = await db.write((tx) => {
+        const project = projectFor(tx, caller, params.slug)
+        const asked = new Set<string>()
+        const made: { id: string; key: string; environment: EnvVarRow['environment'] }[] = []
+        const left: { key: string; environment: EnvVarRow['environment']; reason: 'exists' | 'duplicate_in_request' }[] = []
+        for (const wish of wishes) {
+          const { key } = wish
+          const environment = wish.environment ?? null
+          const name = `${key}\0${environment ?? ''}`
+          if (asked.has(name)) left.push({ key, environment, reason: 'duplicate_in_request' })
+          else {
+            const { row, is_new } = insert(tx, project.id, wish)
+            if (is_new) made.push({ id: row.id, key, environment })
+            else left.push({ key, environment, reason: 'exists' })
+          }
+          asked.add(name)
+        }
+        return { project_id: project.id, created: made, skipped: left }
+      })
+      if (created.length === 0)
+        throw new Problem('env_vars_exist', 'All of these are there already. Change a value with PATCH, or delete the variable first.', {
+          fields: { created, skipped },
+        })
+      const deployment_id = created.some((one) => one.environment !== 'preview') ? await redeploy(project_id) : null
+      deps.bus.emit(`project:${project_id}`)
+      return { created, skipped, deployment_id }
+    },
+
+    async updateEnvVar({ caller }, { params, body }) {
+      return db.write((tx) => {
+        const row = envVarFor(tx, caller, params)
+        updateEnvVar(tx, row.id, {
+          sealed_value: deps.sealer.seal(placeOf(row.id), body.value),
+          ...(body.is_sensitive === undefined ? {} : { is_sensitive: body.is_sensitive ? 1 : 0 }),
+          updated_at: now(),
+        })
+        return { id: row.id }
+      })
+    },
+
+    async deleteEnvVar({ caller }, { params }) {
+      const row = await db.write((tx) => {
+        const found = envVarFor(tx, caller, params)
+        deleteEnvVar(tx, found.id)
+        return found
+      })
+      if (row.environment !== 'preview') await redeploy(row.project_id)
+      deps.bus.emit(`project:${row.project_id}`)
+    },
+  }
+}
+
+/** A variable of a project that the caller may see; else the same 404 as for one that is not there. */
+export function envVarFor(tx: Tx, caller: Caller, params: { slug: string; id: string }): EnvVarRow {
+  const row = findEnvVar(tx, projectFor(tx, caller, params.slug).id, params.id)
+  if (!row) throw new Problem('env_var_not_found', 'There is no such variable in this project.')
+  return row
+}

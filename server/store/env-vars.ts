@@ -1,0 +1,42 @@
+import type { Tx } from './open.ts'
+
+export interface EnvVarRow {
+  id: string
+  project_id: string
+  key: string
+  sealed_value: Uint8Array
+  environment: 'production' | 'preview' | null
+  is_sensitive: 0 | 1
+  created_at: string
+  updated_at: string
+}
+
+/** By environment, those for both first, then by key. */
+export function listEnvVars(tx: Tx, projectId: string): EnvVarRow[] {
+  return tx.sqlAll('SELECT * FROM env_vars WHERE project_id = ? ORDER BY environment, key', projectId)
+}
+
+export function findEnvVar(tx: Tx, projectId: string, id: string): EnvVarRow | undefined {
+  return tx.sqlFirst('SELECT * FROM env_vars WHERE project_id = ? AND id = ?', projectId, id)
+}
+
+/** False when there is one of this key and environment already. */
+export function insertEnvVar(tx: Tx, row: EnvVarRow): boolean {
+  const taken = tx.sqlFirst(
+    'SELECT 1 AS one FROM env_vars WHERE project_id = ? AND key = ? AND environment IS ?',
+    row.project_id,
+    row.key,
+    row.environment,
+  )
+  if (taken) return false
+  tx.run(tx.query.insertInto('env_vars').values(row))
+  return true
+}
+
+export function updateEnvVar(tx: Tx, id: string, change: Partial<Pick<EnvVarRow, 'sealed_value' | 'is_sensitive' | 'updated_at'>>): void {
+  tx.run(tx.query.updateTable('env_vars').set(change).where('id', '=', id))
+}
+
+export function deleteEnvVar(tx: Tx, id: string): void {
+  tx.sqlRun('DELETE FROM env_vars WHERE id = ?', id)
+}
