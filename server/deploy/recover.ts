@@ -24,6 +24,9 @@ export async function recoverQueue(deps: YardDeps): Promise<void> {
     message: 'Homeport ended while this deployment was running, twice.',
     hint: 'Deploy again. If Homeport ends by itself each time, homeport doctor says more.',
   }
+  const interrupted = await deps.store.db.read(listInterrupted)
+  // One that was about to get the traffic may have had it for a moment: what it answered then is not to outlive it.
+  for (const row of interrupted) if (row.status === 'deploying') await deps.purgeOnSwap(row.project_id)
   await deps.store.db.write((tx) => {
     for (const row of listInterrupted(tx)) {
       insertCleanup(tx, { kind: 'attempt', deployment_id: row.id, runtime: row.runtime } satisfies Cleanup, now)

@@ -193,6 +193,8 @@ async function switchOver(run: Run, candidate: Candidate): Promise<void> {
     })
   } catch (error) {
     await swap.revert()
+    // What the candidate answered in between is not the answer of the one before.
+    await deps.purgeOnSwap(project.id)
     throw error
   }
   announce(deps, project.id, deployment.id)
