@@ -63,7 +63,7 @@ export function createMetricsStore(db: Database<MetricsTables>): MetricsStore {
     age(now_s, rows) {
       return db.writeNow((tx) => {
         let left = rows
-        for (const fold of folds) left -= foldSome(tx, fold, now_s - fold.after_s, left)
+        for (const fold of folds) left -= foldSome(tx, fold, Math.floor((now_s - fold.after_s) / fold.into) * fold.into, left)
         if (left > 0)
           left -= tx.sqlRun(
             'DELETE FROM buckets WHERE (project_id, ts, seconds) IN (SELECT project_id, ts, seconds FROM buckets WHERE seconds = ? AND ts < ? LIMIT ?)',
