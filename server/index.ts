@@ -198,7 +198,10 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       cache: edge.cache,
       metrics,
       purge,
-      edgeAt: () => ({ host: reachable(options.host), port: edgeAt.port }),
+      edgeAt: () => {
+        const secure = settings.current().https_redirect && urls.edge_https !== null ? Number(new URL(urls.edge_https).port || 443) : null
+        return { host: reachable(options.host), port: secure ?? edgeAt.port, is_secure: secure !== null }
+      },
       instance: () => ({
         version,
         api_url: urls.api,

@@ -25,7 +25,7 @@ export interface FeatureDeps {
   /** Takes out of it, and notes it in the project's log. */
   purge: Purge
   /** Where the edge listens, for a request of our own. */
-  edgeAt(): { host: string; port: number }
+  edgeAt(): { host: string; port: number; is_secure: boolean }
   /** The network around this machine: what is open there, and a look that makes it what the setting says. */
   lan: { status(): Pick<LanStatus, 'open' | 'warning' | 'dashboard_urls' | 'projects'>; look(): Promise<void> }
   /** Settings as they are now; `change` stores them and makes them hold at once. */

@@ -1,4 +1,5 @@
-import { request } from 'node:http'
+import { request as requestPlainly } from 'node:http'
+import { request as requestSecurely } from 'node:https'
 import { Problem } from '../contract/errors.ts'
 import type { Issue } from '../contract/errors.ts'
 import type { CacheVerdict } from '../contract/network.ts'
@@ -28,7 +29,7 @@ export async function inspectCache(deps: FeatureDeps, project: ProjectRow, quest
   const verdict = deps.cache.inspect({ project_id: project.id, host, target: found.target, headers })
   const at = deps.edgeAt()
   const answer = question.send === true ? await ask({ at, host, target: found.target, headers, signal }) : null
-  return { url: `http://${host}:${at.port}${found.target}`, ...verdict, answer }
+  return { url: `${at.is_secure ? 'https' : 'http'}://${host}:${at.port}${found.target}`, ...verdict, answer }
 }
 
 const lowerCased = (headers: Record<string, string>) =>
@@ -53,7 +54,7 @@ function faultsOf(headers: Record<string, string>): Issue[] {
 }
 
 interface Asked {
-  at: { host: string; port: number }
+  at: ReturnType<FeatureDeps['edgeAt']>
   host: string
   target: string
   headers: Record<string, string>
@@ -63,6 +64,7 @@ interface Asked {
 /** A real GET through the edge, read to its end; null when no head came in time. */
 function ask({ at, host, target, headers, signal }: Asked): Promise<CacheVerdict['answer']> {
   const began = performance.now()
+  const request = at.is_secure ? requestSecurely : requestPlainly
   return new Promise((resolve) => {
     const patience = AbortSignal.any([signal, AbortSignal.timeout(readWithin.ms)])
     const asked = request(
@@ -73,6 +75,8 @@ function ask({ at, host, target, headers, signal }: Asked): Promise<CacheVerdict
         agent: false,
         headers: { accept: '*/*', ...headers, host: `${host}:${at.port}` },
         signal: patience,
+        // It is our own listener on this machine, whose authority need not be trusted here.
+        ...(at.is_secure ? { servername: host, rejectUnauthorized: false } : {}),
       },
       (got) => {
         const ms = Math.round((performance.now() - began) * 10) / 10
