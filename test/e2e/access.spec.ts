@@ -26,8 +26,23 @@ const screens: { name: string; path: (scene: Scene) => string; dialog?: (page: P
   { name: 'deployment that failed', path: (scene) => `projects/harbour-shop/deployments/${scene.failed_id}` },
   { name: 'deployment under way', path: (scene) => `projects/night-ferry/deployments/${scene.running_id}` },
   { name: 'logs', path: () => 'projects/harbour-shop/logs' },
+  { name: 'overview of one asleep', path: () => 'projects/fog-horn' },
+  { name: 'metrics', path: () => 'projects/harbour-shop/metrics?range=7d' },
+  { name: 'metrics of nothing', path: () => 'projects/chart-room/metrics' },
+  {
+    name: 'cache',
+    path: () => 'projects/harbour-shop/cache?url=/boats',
+    dialog: (page) => page.getByRole('button', { name: 'Purge everything…' }).click(),
+  },
+  { name: 'verdict of the cache', path: () => 'projects/harbour-shop/cache?url=/boats' },
   { name: 'settings', path: () => 'projects/harbour-shop/settings' },
   { name: 'instance', path: () => 'instance' },
+  { name: 'network', path: () => 'instance/network' },
+  {
+    name: 'password',
+    path: () => 'instance/network',
+    dialog: (page) => page.getByRole('button', { name: 'Set the password…' }).click(),
+  },
   { name: 'new project', path: () => '', dialog: (page) => page.getByRole('button', { name: 'New project' }).last().click() },
   { name: 'palette', path: () => 'projects/harbour-shop', dialog: (page) => page.keyboard.press('ControlOrMeta+k') },
 ]

@@ -74,3 +74,27 @@ process.on('SIGTERM', () => process.exit(0))
 `,
   }
 }
+
+/** A server with pages that may be kept at the edge, and one of every kind of answer. It says in each page how often it was asked. */
+export function newsstand(): Record<string, string> {
+  return {
+    'package.json': JSON.stringify({ name: 'newsstand', private: true, scripts: { start: 'node server.js' } }),
+    'server.js': `
+const http = require('node:http')
+let asked = 0
+const tags = { '/news': 'news front', '/weather': 'weather front', '/tides': 'tides' }
+http.createServer((request, response) => {
+  const path = request.url.split('?')[0]
+  if (tags[path]) {
+    response.setHeader('cache-control', 'public, max-age=600, stale-while-revalidate=60')
+    response.setHeader('surrogate-key', tags[path])
+  } else response.setHeader('cache-control', 'no-store')
+  response.statusCode = { '/lost': 404, '/broken': 500, '/moved': 302 }[path] || 200
+  if (path === '/moved') response.setHeader('location', '/news')
+  response.setHeader('content-type', 'text/html')
+  response.end('<!doctype html><title>newsstand</title><p>asked ' + ++asked + '</p>')
+}).listen(process.env.PORT)
+process.on('SIGTERM', () => process.exit(0))
+`,
+  }
+}

@@ -1,0 +1,103 @@
+import type { Browser } from '@playwright/test'
+import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
+import { app, buildDashboard, expect, test as base } from './fixtures.ts'
+
+/** Linux answers on all of 127.0.0.0/8: one of it stands for an address on the network. */
+const near = '127.0.0.2'
+const password = 'seven boats in a bottle'
+
+const test = base.extend<object, { house: TestPlatform }>({
+  house: [
+    // oxlint-disable-next-line no-empty-pattern -- Playwright asks for the braces
+    async ({}, use) => {
+      await buildDashboard()
+      const house = await startTestPlatform({ runtime: 'process', lan_addresses: () => [near] })
+      await use(house)
+      await house.remove()
+    },
+    { scope: 'worker', timeout: 120_000 },
+  ],
+})
+
+test.skip(process.platform !== 'linux', 'it needs a second address of loopback, which Linux has')
+
+async function phone(browser: Browser, url: string) {
+  const context = await browser.newContext({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
+  const page = await context.newPage()
+  await page.goto(url)
+  return page
+}
+
+test('the network is let in with a password, shown as codes, signed in to from a phone, and closed again', async ({
+  page,
+  browser,
+  house,
+  repository,
+}) => {
+  await house.createProject({ slug: 'pier', name: 'Pier', repo_url: repository(app('pier')).url })
+  await house.ended('pier', (await house.deploy('pier')).id)
+  await page.goto(await house.platform.signInUrl())
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Instance' }).click()
+  await page.getByRole('navigation', { name: 'Instance' }).getByRole('link', { name: 'Network' }).click()
+  await expect(page).toHaveURL(/\/app\/instance\/network$/)
+
+  const lan = page.getByRole('region', { name: 'Phones and other machines' })
+  await lan.getByRole('switch', { name: 'Open to the network' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Set your password' })
+  await dialog.getByLabel('Password').fill('short')
+  await dialog.getByLabel('The same again').fill('short')
+  await expect(dialog.getByRole('button', { name: 'Set it and open' })).toBeDisabled()
+  await dialog.getByLabel('Password').fill(password)
+  await expect(dialog.getByText('The two are not the same.')).toBeVisible()
+  await dialog.getByLabel('The same again').fill(password)
+  await dialog.getByRole('button', { name: 'Set it and open' }).click()
+  await expect(lan.getByText('not encrypted')).toBeVisible()
+  const code = lan.getByRole('img', { name: /^Code that opens This dashboard: / })
+  await expect(code).toBeVisible()
+  await expect(lan.getByRole('img', { name: /^Code that opens Pier: / })).toBeVisible()
+  const url = (await code.getAttribute('aria-label'))?.replace(/^.*: /, '') ?? ''
+  expect(new URL(url).hostname).toBe(near)
+  const appUrl = (await lan.getByRole('img', { name: /Pier/ }).getAttribute('aria-label'))?.replace(/^.*: /, '') ?? ''
+  expect(await (await fetch(appUrl)).text()).toContain('pier')
+
+  const guest = await phone(browser, url)
+  await guest.getByLabel('Email').fill('owner@homeport.localhost')
+  await guest.getByLabel('Password').fill('not the password')
+  await guest.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await expect(guest.getByRole('alert')).toContainText('Email or password is wrong')
+  await guest.getByLabel('Password').fill(password)
+  await guest.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await expect(guest.getByRole('list', { name: 'Projects' })).toContainText('Pier')
+  await guest.context().close()
+
+  await lan.getByRole('switch', { name: 'Open to the network' }).click()
+  await expect(lan.getByText('Closed: nothing answers but to this machine itself')).toBeVisible()
+  await expect(code).toBeHidden()
+  await expect(fetch(url)).rejects.toThrow()
+})
+
+test('HTTPS and the hosts file say how it stands with them', async ({ page, house }) => {
+  await page.goto(await house.platform.signInUrl())
+  await page.goto(`${house.platform.dashboard_url}instance/network`)
+  const https = page.getByRole('region', { name: 'HTTPS' })
+  await expect(https).toContainText(/Apps answer at\s*https:\/\//)
+  await expect(https.getByRole('button', { name: 'Trust on this machine' })).toBeVisible()
+  await expect(https.getByRole('switch', { name: 'Send plain HTTP on to HTTPS' })).not.toBeChecked()
+  const hosts = page.getByRole('region', { name: 'Names for every program' })
+  await expect(hosts).toContainText('Left alone')
+  await expect(hosts.getByRole('switch', { name: 'Keep the hosts file in step' })).not.toBeChecked()
+})
+
+test('settings of sleep and cache are saved', async ({ page, house }) => {
+  await page.goto(await house.platform.signInUrl())
+  await page.goto(`${house.platform.dashboard_url}instance`)
+  await page.getByLabel('Asleep after, in seconds').fill('120')
+  await page.getByLabel('Cache in memory, in MB').fill('64')
+  await page.getByRole('button', { name: 'Save settings' }).click()
+  await expect(page.getByText('Settings saved.')).toBeVisible()
+  const { body } = await house.api<{ settings: Record<string, unknown> }>('GET', '/instance/settings')
+  expect(body.settings).toMatchObject({ sleep_after_s: 120, cache_memory_mb: 64 })
+  await page.getByLabel('Asleep after, in seconds').fill('0')
+  await page.getByRole('button', { name: 'Save settings' }).click()
+  await expect(page.getByLabel('Asleep after, in seconds')).toHaveAttribute('aria-invalid', 'true')
+})
