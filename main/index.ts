@@ -9,11 +9,11 @@ import { runDesktop } from './desktop.ts'
 const flag = { type: 'string' } as const
 const { values } = parseArgs({
   args: process.argv.slice(1),
-  options: { data: flag, host: flag, port: flag, 'edge-port': flag, runtime: flag },
+  options: { data: flag, host: flag, port: flag, 'edge-port': flag, 'edge-https-port': flag, runtime: flag },
   strict: false,
 })
 const text = (name: string) => (typeof values[name] === 'string' ? values[name] : undefined)
-const options = readOptions({ data: text('data'), host: text('host'), port: text('port'), 'edge-port': text('edge-port'), runtime: text('runtime') })
+const options = readOptions({ data: text('data'), host: text('host'), port: text('port'), 'edge-port': text('edge-port'), 'edge-https-port': text('edge-https-port'), runtime: text('runtime') })
 
 // Not awaited: Electron gets ready only after this module has run to its end.
 runDesktop({

@@ -10,9 +10,11 @@ export interface PlatformOptions {
   /** 0 takes a free one. */
   port: number
   edge_port: number
+  edge_https_port: number
   /** Whether a taken port falls over to the next free one: only for a default that nobody asked for. */
   port_may_move: boolean
   edge_port_may_move: boolean
+  edge_https_port_may_move: boolean
   runtime: 'auto' | 'docker' | 'process'
   /** The built dashboard, when there is one. */
   dashboard_dir: string | null
@@ -37,11 +39,13 @@ export interface PlatformFlags {
   host?: string | undefined
   port?: string | undefined
   'edge-port'?: string | undefined
+  'edge-https-port'?: string | undefined
   runtime?: string | undefined
 }
 
 export const defaultPort = 4600
 export const defaultEdgePort = 4680
+const defaultEdgeHttpsPort = 4643
 
 /** Where the master key lies in a data folder: in the open, readable by its owner alone, or wrapped by the desktop's keychain. */
 export const keyFiles = { open: 'master.key', sealed: 'master.key.sealed' } as const
@@ -53,6 +57,8 @@ export class UsageError extends Error {}
 export function readOptions(flags: PlatformFlags = {}, env: NodeJS.ProcessEnv = process.env): PlatformOptions {
   const port = flags.port ?? env.HOMEPORT_PORT
   const edgePort = flags['edge-port'] ?? env.HOMEPORT_EDGE_PORT
+  // Whoever lets the edge take any port has no use for a fixed one beside it.
+  const edgeHttpsPort = flags['edge-https-port'] ?? env.HOMEPORT_EDGE_HTTPS_PORT ?? (edgePort === '0' ? '0' : undefined)
   const runtime = flags.runtime ?? env.HOMEPORT_RUNTIME ?? 'auto'
   if (runtime !== 'auto' && runtime !== 'docker' && runtime !== 'process')
     throw new UsageError(`--runtime is auto, docker or process, not ${runtime}.`)
@@ -61,8 +67,10 @@ export function readOptions(flags: PlatformFlags = {}, env: NodeJS.ProcessEnv = 
     host: flags.host ?? env.HOMEPORT_HOST ?? '127.0.0.1',
     port: portOf('--port', port, defaultPort),
     edge_port: portOf('--edge-port', edgePort, defaultEdgePort),
+    edge_https_port: portOf('--edge-https-port', edgeHttpsPort, defaultEdgeHttpsPort),
     port_may_move: port === undefined,
     edge_port_may_move: edgePort === undefined,
+    edge_https_port_may_move: edgeHttpsPort === undefined,
     runtime,
     dashboard_dir: dashboardFolder(),
     master_key_file: env.HOMEPORT_MASTER_KEY_FILE ?? null,

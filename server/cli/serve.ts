@@ -11,11 +11,14 @@ const stopPatience_ms = 9_500
 
 export const serve: Command = {
   summary: 'Runs the platform without a window, until Ctrl-C.',
-  forms: ['serve [--data DIR] [--host 127.0.0.1] [--port 4600] [--edge-port 4680] [--runtime auto|docker|process] [--no-open] [--json]'],
+  forms: [
+    'serve [--data DIR] [--host 127.0.0.1] [--port 4600] [--edge-port 4680] [--edge-https-port 4643] [--runtime auto|docker|process] [--no-open] [--json]',
+  ],
   options: {
     host: '=ADDRESS where to listen (default 127.0.0.1: this machine alone)',
     port: '=N port of the API and the dashboard; 0 takes a free one',
     'edge-port': '=N port of the apps; 0 takes a free one',
+    'edge-https-port': '=N port of the apps for HTTPS; 0 takes a free one',
     runtime: '=NAME auto, docker or process',
     'no-open': 'do not open the dashboard in a browser',
   },
@@ -27,6 +30,7 @@ export const serve: Command = {
       host: text(flags, 'host'),
       port: text(flags, 'port'),
       'edge-port': text(flags, 'edge-port'),
+      'edge-https-port': text(flags, 'edge-https-port'),
       runtime: text(flags, 'runtime'),
     })
     refuseWithoutKey(options)
@@ -91,13 +95,15 @@ function welcome(call: Call, shown: Omit<InstanceFile, 'token'>, options: Platfo
     `${paint(call.terminal, 'green', '✓')} ${paint(call.terminal, 'bold', 'Homeport is ready.')}`,
     fact('dashboard', isOpened ? `${shown.dashboard_url} (opened in your browser)` : `${shown.sign_in_url}  (signs you in, once)`),
     fact('API', `${shown.api_url}/v1, described at ${shown.api_url}/docs`),
-    fact('apps', shown.edge_url.replace(/\/\/[^:/]+/, '//NAME.localhost')),
+    fact('apps', [shown.edge_url, ...(shown.edge_https_url === null ? [] : [shown.edge_https_url])].map(byName).join(' or ')),
     fact('runtime', `${runtime.name}${runtime.version === null ? '' : ` ${runtime.version}`}: ${runtime.reason}`),
     fact('data', options.data_dir),
     '',
     'Deploy something with: npx homeport deploy PATH     Stop with Ctrl-C.',
   ]
 }
+
+const byName = (url: string): string => url.replace(/\/\/(\[[^\]]*\]|[^:/]+)/, '//NAME.localhost')
 
 function ended(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -17,6 +17,7 @@ import {
   closeSteps,
   updateDeployment,
 } from '../store/deployments.ts'
+import { listProjectsWithHostnames, removeDomainsOf } from '../store/domains.ts'
 import type { Tx } from '../store/open.ts'
 import { findProject, settleProjectStatus, updateProject } from '../store/projects.ts'
 import type { DeploymentRow, ProjectRow } from '../store/tables.ts'
@@ -71,6 +72,9 @@ export interface Engine {
 
   /** What the app that serves a project uses now; null when nothing runs: static, asleep, stopped. */
   usage(projectId: string): Promise<AppUsage | null>
+
+  /** The hostnames of a project have changed: those that are verified route from now on, and no others. */
+  refreshHosts(projectId: string): void
 
   /** Takes up what the last run left: the queue at once, the apps as soon as their engine answers. */
   start(): Promise<void>
@@ -218,6 +222,7 @@ export function createEngine(options: YardOptions): Engine {
           updateDeployment(tx, row.id, { is_current: 0 })
         }
         updateProject(tx, projectId, { deleted_at: now() })
+        removeDomainsOf(tx, projectId)
         insertCleanup(tx, { kind: 'project', project_id: projectId } satisfies Cleanup, now())
       })
       announce(deps, projectId)
@@ -237,7 +242,10 @@ export function createEngine(options: YardOptions): Engine {
     followBuild: (deploymentId, more) => followBuild({ db: store.db, logs: store.logs, bus }, deploymentId, more),
     followRuntime: (projectId, more) => followRuntime({ db: store.db, logs: store.logs, bus }, projectId, more),
 
+    refreshHosts: (projectId) => routes.refreshHosts(projectId),
+
     async start() {
+      for (const id of await store.db.read(listProjectsWithHostnames)) routes.refreshHosts(id)
       await recoverQueue(deps)
       for (const name of names) void recoverWhenThere(name)
       reapDue()

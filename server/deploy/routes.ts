@@ -2,6 +2,7 @@ import type { DeploymentTarget } from '../contract/deployments.ts'
 import type { ProjectStatus } from '../contract/projects.ts'
 import type { Edge, Page, Route } from '../edge/edge.ts'
 import type { Db } from '../store/open.ts'
+import { listVerifiedHostnames } from '../store/domains.ts'
 import { findProject, findProjectBySlug } from '../store/projects.ts'
 
 interface Place {
@@ -22,6 +23,8 @@ export interface Routes {
   page(projectId: string, place: Place, page: Page['page']): void
   /** Puts the page of the project's status, unless an app serves; takes the name away when the project is gone. */
   refresh(projectId: string): void
+  /** The project's own hostnames have changed: those that are verified route, and no others. */
+  refreshHosts(projectId: string): void
   /** What a name without a route gets: the page of its project's status, or undefined when there is no such project. */
   pageOf(host: string): Page | undefined
 }
@@ -90,6 +93,7 @@ export function createRoutes(options: { edge: Edge; db: Db; dashboardUrlOf(slug:
       if (!project) {
         const host = hosts.get(projectId)
         hosts.delete(projectId)
+        if (host !== undefined) edge.setNames(host, [])
         // Another project may have taken the name by now.
         if (host !== undefined && edge.route(host)?.project_id === projectId) void edge.removeRoute(host).catch(options.onError)
         return
@@ -99,6 +103,15 @@ export function createRoutes(options: { edge: Edge; db: Db; dashboardUrlOf(slug:
       const served = now?.project_id === projectId && now.kind !== 'page'
       const gone = project.status === 'inactive' || project.status === 'created' || project.status === 'crashed'
       if (!served || gone) void put(host, pageRoute(project))
+    },
+    refreshHosts(projectId) {
+      const hostnames = db.readNow((tx) => findProject(tx, projectId) && listVerifiedHostnames(tx, projectId))
+      if (!hostnames) return
+      // Names under localhost are the projects' first names, whatever a row says.
+      edge.setNames(
+        hostOf(projectId),
+        hostnames.filter((name) => !/(^|\.)localhost$/i.test(name)),
+      )
     },
     pageOf(host) {
       const slug = host.endsWith('.localhost') ? host.slice(0, -'.localhost'.length) : ''

@@ -26,6 +26,9 @@ export interface Edge {
   /** Takes a name away: it answers 404 from now on. */
   removeRoute(host: string, options?: { drain_ms?: number }): Promise<void>
 
+  /** Further names of one that has a route, or may have: they lead where it leads, pages included. Takes the place of those before. */
+  setNames(host: string, names: readonly string[]): void
+
   /** The route of a name, for the doctor and tests. */
   route(host: string): Route | undefined
 

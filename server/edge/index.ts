@@ -58,12 +58,14 @@ export function createEdge(options: EdgeOptions): Edge {
   const clock = options.clock ?? systemClock
   const sweep = createSweep(clock, limits.sweep_ms)
   const meter = createMeter({ clock, on: options.metrics ?? (() => false) })
+  const dateLine = createDateLine(clock)
+  const caching = createCaching({ clock, log: options.log, dateLine, cache: options.cache })
   const router = createRouter(clock, sweep, meter, {
     connect_ms: options.connect_timeout_ms ?? limits.connect_ms,
     answer_ms: options.upstream_timeout_ms ?? limits.answer_ms,
     unknown: options.unknown,
+    cacheOf: (projectId) => caching.of(projectId),
   })
-  const caching = createCaching({ clock, log: options.log, cache: options.cache })
   const woken = new WeakSet<Route>()
   const gate: Gate = {
     router,
@@ -71,7 +73,8 @@ export function createEdge(options: EdgeOptions): Edge {
     log: options.log,
     meter,
     newId: createRequestIds(clock),
-    dateLine: createDateLine(clock),
+    clock,
+    dateLine,
     starting_ms: options.starting_ms ?? limits.starting_ms,
     wake(route) {
       if (woken.has(route)) return
@@ -140,6 +143,7 @@ export function createEdge(options: EdgeOptions): Edge {
     },
     setRoute: (host, route, { drain_ms = limits.drain_ms } = {}) => router.set(known(host), route, drain_ms),
     removeRoute: (host, { drain_ms = limits.drain_ms } = {}) => router.remove(known(host), drain_ms),
+    setNames: (host, names) => router.setNames(known(host), names.map(known)),
     route: (host) => router.find(known(host))?.route,
     takeLastRequests: () => router.takeLastRequests(),
     idleSince: (host) => router.idleSince(known(host)),

@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts'
+import type { HostCache } from './cache/host.ts'
 import type { Page, Route } from './edge.ts'
 import type { Meter, ProjectMeter } from './meter.ts'
 import { createHotFiles } from './static-files.ts'
@@ -14,6 +15,8 @@ export interface Instance {
   readonly site: StaticSite | null
   /** Its project's. */
   readonly meter: ProjectMeter
+  /** What is stored of the app's answers, by how it was asked for: over TLS or not, under which name. */
+  readonly cache: ((encrypted: boolean, host: string) => HostCache) | null
   /** Counts a request in; each is counted out once with `leave`. A quiet one is no visit: the name may sleep all the same. */
   enter(cut: () => void, quiet?: boolean): void
   leave(cut: () => void, quiet?: boolean): void
@@ -34,6 +37,8 @@ export interface Router {
   onceChanged(host: string, call: () => void): () => void
   set(host: string, route: Route, drain_ms: number): Promise<void>
   remove(host: string, drain_ms: number): Promise<void>
+  /** See `Edge.setNames`. */
+  setNames(host: string, names: readonly string[]): void
   takeLastRequests(): Map<string, number>
   /** See `Edge.idleSince`. */
   idleSince(host: string): number | undefined
@@ -44,22 +49,30 @@ export function createRouter(
   clock: Clock,
   sweep: Sweep,
   meter: Meter,
-  options: UpstreamOptions & { unknown?: ((host: string) => Page | undefined) | undefined },
+  options: UpstreamOptions & {
+    unknown?: ((host: string) => Page | undefined) | undefined
+    cacheOf(projectId: string): Instance['cache']
+  },
 ): Router {
   const files = createHotFiles(() => sweep.now)
   const standing = new Map<string, Standing>()
+  /** Host by further name, and the other way round. */
+  const hosts = new Map<string, string>()
+  const names = new Map<string, readonly string[]>()
   const draining = new Set<Standing>()
   const waiting = new Map<string, Set<() => void>>()
   const seen = new Map<string, number>()
 
   return {
     find(host) {
-      const found = standing.get(host)
+      const main = hosts.size === 0 ? host : (hosts.get(host) ?? host)
+      const found = standing.get(host) ?? standing.get(main)
       if (found) return found
-      const page = options.unknown?.(host)
+      const page = options.unknown?.(main)
       return page && new StandingRoute(page, clock, sweep, meter, null, null)
     },
-    onceChanged(host, call) {
+    onceChanged(name, call) {
+      const host = standing.has(name) ? name : (hosts.get(name) ?? name)
       const calls = waiting.get(host) ?? new Set()
       waiting.set(host, calls.add(call))
       return () => {
@@ -71,13 +84,22 @@ export function createRouter(
       const old = standing.get(host)
       const upstream = route.kind === 'upstream' ? createUpstream(route, sweep, options) : null
       const site = route.kind === 'static' ? createStaticSite(route, files) : null
-      standing.set(host, new StandingRoute(route, clock, sweep, meter, upstream, site))
+      const standingRoute = new StandingRoute(route, clock, sweep, meter, upstream, site)
+      if (upstream) standingRoute.cache = options.cacheOf(route.project_id)
+      standing.set(host, standingRoute)
       return replaced(host, old, drain_ms)
     },
     remove(host, drain_ms) {
       const old = standing.get(host)
       standing.delete(host)
       return replaced(host, old, drain_ms)
+    },
+    setNames(host, further) {
+      for (const name of names.get(host) ?? []) if (hosts.get(name) === host) hosts.delete(name)
+      names.delete(host)
+      if (further.length === 0) return
+      names.set(host, further)
+      for (const name of further) hosts.set(name, host)
     },
     takeLastRequests() {
       for (const instance of [...standing.values(), ...draining]) collect(instance)
@@ -119,6 +141,7 @@ class StandingRoute implements Standing {
   readonly route: Route
   readonly upstream: Upstream | null
   readonly site: StaticSite | null
+  cache: Instance['cache'] = null
   last_request_at = 0
   visits = 0
   readonly #clock: Clock

@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto'
+import { constants } from 'node:fs'
+import { access, chmod, chown, open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+
+/**
+ * A block of lines in the hosts file, between marks that name their instance. All else in the file stays as it is, byte for
+ * byte: it is read and written as bytes (latin1), and taking the block out gives back what was there before.
+ */
+export interface Block {
+  begin: string
+  end: string
+  lines: string[]
+}
+
+export function hostsBlock(instance: string, names: readonly string[]): Block {
+  const lines = names.filter((name) => /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/.test(name)).map((name) => `127.0.0.1 ${name}`)
+  return { begin: `# homeport begin ${instance}`, end: '# homeport end', lines }
+}
+
+export const blockText = (block: Block): string => `${[block.begin, ...block.lines, block.end].join('\n')}\n`
+
+/** The file's text with the block in it, in place of an older one; without lines: without the block. */
+export function withBlock(text: string, block: Block): string {
+  const found = find(text, block)
+  const eol = text.includes('\r\n') ? '\r\n' : '\n'
+  const lines = [block.begin, ...block.lines, block.end].join(eol)
+  if (found) {
+    const before = text.slice(0, found.start)
+    const after = text.slice(found.end)
+    if (block.lines.length > 0) return before + lines + (found.closed ? eol : '') + after
+    // The file had no line end at its own end: the one before the block is ours.
+    return (found.closed ? before : before.replace(/\r?\n$/, '')) + after
+  }
+  if (block.lines.length === 0) return text
+  if (text === '' || text.endsWith('\n')) return text + lines + eol
+  return text + eol + lines
+}
+
+/** Where the block is; `closed`: with a line end behind it. Lines that are not ours end it, also where its end mark is missing. */
+function find(text: string, block: Block): { start: number; end: number; closed: boolean } | undefined {
+  const lines = text.split('\n')
+  let at = 0
+  let start: number | undefined
+  for (const [i, line] of lines.entries()) {
+    const bare = line.replace(/\r$/, '')
+    const next = at + line.length + 1
+    if (start === undefined) {
+      if (bare === block.begin) start = at
+    } else if (bare === block.end) {
+      const closed = i < lines.length - 1
+      return { start, end: closed ? next : text.length, closed }
+    } else if (!/^127\.0\.0\.1 [a-z0-9.-]+$/.test(bare)) return { start, end: at, closed: true }
+    at = next
+  }
+  return start === undefined ? undefined : { start, end: text.length, closed: text.endsWith('\n') }
+}
+
+export async function readHosts(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'latin1')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
+    throw error
+  }
+}
+
+export async function isWritable(path: string): Promise<boolean> {
+  return access(path, constants.W_OK).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** Writes the block, or takes it out when it has no lines. False: nothing had to be changed. */
+export async function writeBlock(path: string, block: Block): Promise<boolean> {
+  const text = await readHosts(path)
+  const changed = withBlock(text, block)
+  if (changed === text) return false
+  await replace(path, changed)
+  return true
+}
+
+/** In one step where the folder lets us: nobody ever reads half of it. */
+async function replace(path: string, text: string): Promise<void> {
+  const target = await realpath(path).catch(() => path)
+  const draft = join(dirname(target), `.homeport-hosts-${randomBytes(6).toString('hex')}`)
+  try {
+    const before = await stat(target).catch(() => undefined)
+    const file = await open(draft, 'wx', 0o600)
+    try {
+      await file.writeFile(text, 'latin1')
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await chmod(draft, before ? before.mode & 0o7777 : 0o644)
+    if (before && process.platform !== 'win32') await chown(draft, before.uid, before.gid)
+    await rename(draft, target)
+  } catch (error) {
+    await rm(draft, { force: true })
+    // A folder that is not ours, or a file that is mounted into a container by itself: it can only be written over.
+    const code = error instanceof Error && 'code' in error ? error.code : ''
+    if (code !== 'EACCES' && code !== 'EPERM' && code !== 'EBUSY' && code !== 'EXDEV') throw error
+    await writeFile(target, text, 'latin1')
+  }
+}

@@ -1,0 +1,77 @@
+import type { HostsFileStatus } from '../contract/network.ts'
+import type { Log } from '../lib/log.ts'
+import { blockText, hostsBlock, isWritable, readHosts, withBlock, writeBlock } from '../lib/hosts-file.ts'
+
+/** The lines of this instance in the hosts file of the machine. */
+export interface HostsFile {
+  status(): Promise<HostsFileStatus>
+  /** The names or the setting may have changed: brings the file in step shortly after. */
+  nudge(): void
+  close(): Promise<void>
+}
+
+export interface HostsFileOptions {
+  path: string
+  instance: string
+  /** Data folder, for a command that another user runs. */
+  data_dir: string
+  names(): Promise<string[]>
+  isWanted(): boolean
+  log: Log
+}
+
+/** Many projects may change at once, and a name that is a moment late harms nobody. */
+const settle_ms = 300
+
+export function createHostsFile(options: HostsFileOptions): HostsFile {
+  const { path, log } = options
+  let timer: NodeJS.Timeout | undefined
+  let syncing: Promise<void> = Promise.resolve()
+  let complained = false
+
+  const block = async () => hostsBlock(options.instance, await options.names())
+
+  const sync = async (): Promise<void> => {
+    try {
+      const wanted = await block()
+      const isWanted = options.isWanted()
+      const text = await readHosts(path)
+      if (withBlock(text, isWanted ? wanted : { ...wanted, lines: [] }) === text) return
+      if (!(await isWritable(path))) {
+        // The doctor says what to do; a file that is not ours is left alone.
+        if (!complained) log.warn('hosts_file.not_writable', { path })
+        complained = true
+        return
+      }
+      await writeBlock(path, isWanted ? wanted : { ...wanted, lines: [] })
+      complained = false
+    } catch (error) {
+      log.warn('hosts_file.not_written', { path, error })
+    }
+  }
+
+  return {
+    async status() {
+      const wanted = await block()
+      const text = await readHosts(path).catch(() => '')
+      const in_sync = withBlock(text, wanted) === text
+      const writable = await isWritable(path)
+      const command = writable ? null : `sudo npx homeport hosts --write --data ${quoted(options.data_dir)}`
+      return { path, in_sync, writable, block: blockText(wanted), command }
+    },
+    nudge() {
+      if (timer !== undefined) return
+      timer = setTimeout(() => {
+        timer = undefined
+        syncing = syncing.then(sync)
+      }, settle_ms)
+    },
+    async close() {
+      clearTimeout(timer)
+      await syncing
+    },
+  }
+}
+
+/** For a person's shell. */
+export const quoted = (word: string): string => (/^[\w./:@=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)
