@@ -2,7 +2,7 @@ import { cacheOperations } from './cache.ts'
 import { deploymentOperations } from './deployments.ts'
 import { envVarOperations } from './env-vars.ts'
 import { instanceOperations } from './instance.ts'
-import { metricsOperations } from './metrics.ts'
+import { metricsOperations, sparklineOperations } from './metrics.ts'
 import { networkOperations } from './network.ts'
 import type { HandlersOf, OperationSpec } from './operation.ts'
 import { projectOperations } from './projects.ts'
@@ -17,7 +17,10 @@ export const operations = {
 } satisfies Record<string, OperationSpec>
 
 /** Those, and what an instance adds for its own command line and dashboard. */
-export const allOperations = { ...operations, ...instanceOperations, ...networkOperations } satisfies Record<string, OperationSpec>
+export const allOperations = { ...operations, ...instanceOperations, ...networkOperations, ...sparklineOperations } satisfies Record<
+  string,
+  OperationSpec
+>
 
 export type Operations = typeof allOperations
 export type OperationId = keyof Operations

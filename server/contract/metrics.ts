@@ -91,6 +91,10 @@ export const metricsOperations = {
     success: { status: 200, json: metrics },
     errors: ['invalid_input', 'project_not_found'],
   }),
+}
+
+/** What the dashboard's list of projects draws; not of the customer's document. */
+export const sparklineOperations = {
   listSparklines: operation({
     method: 'GET',
     path: '/instance/sparklines',
