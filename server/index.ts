@@ -13,7 +13,7 @@ import { createAuthenticator } from './features/authenticate.ts'
 import { examine } from './features/doctor.ts'
 import { layFoundation } from './features/found.ts'
 import { createHandlers, createResolver, type FeatureDeps } from './features/index.ts'
-import { lanPorts, liveProjects } from './features/lan.ts'
+import { lanFacts } from './features/lan.ts'
 import { plans } from './features/plans.ts'
 import { createPurge, createPurgeTokenLookup } from './features/purge.ts'
 import { createMetricsBook } from './features/metrics-book.ts'
@@ -39,7 +39,6 @@ import { lockDataFolder } from './store/lock.ts'
 import { openStore } from './store/open.ts'
 import { insertSignInCode } from './store/people.ts'
 import { listUncached } from './store/projects.ts'
-import { ownerHasPassword } from './store/passwords.ts'
 import { createSealer } from './store/sealed.ts'
 
 /** What the host of the platform brings along: the desktop has a keychain, tests turn the clock. */
@@ -280,19 +279,16 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     await engine.start()
 
     lan = createLan({
-      isWanted: async () => settings.current().lan && (await store.db.read(ownerHasPassword)),
+      ...lanFacts(store.db, settings.current),
       addresses: host.lan_addresses ?? readLanAddresses,
       machine: hostname(),
       api: { host: options.host, port: apiPort, open: gate.open },
       edge: { host: options.host, port: edgeAt.port, open: edge.open },
-      projects: () => liveProjects(store.db),
-      ports: lanPorts(store.db),
       log,
     })
     await lan.look()
     closers.push(() => lan?.close())
-    const unfollow = bus.onAny((name) => name.startsWith('project:') && lan?.nudge())
-    closers.push(unfollow)
+    closers.push(bus.onAny((name) => name.startsWith('project:') && lan?.nudge()))
 
     const noteRequests = setInterval(() => {
       const seen = edge.takeLastRequests()
@@ -346,6 +342,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       version,
       notices: [
         ...(apiFellBack ? [`Port ${options.port} is taken: the API is at ${urls.api} instead.`] : []),
+        ...(lan.status().open && settings.current().lan ? [`The network around this machine is let in. ${lan.status().warning ?? ''}`] : []),
         ...(edgeAt.fell_back ? [`Port ${options.edge_port} is taken: the edge is at ${urls.edge} instead.`] : []),
       ],
       signInUrl,

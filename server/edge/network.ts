@@ -2,6 +2,7 @@ import { createServer, type Socket } from 'node:net'
 import type { Asked } from './asked.ts'
 import type { Gate } from './gate.ts'
 import { hostName } from './host.ts'
+import { limits } from './limits.ts'
 
 /** A further listener, whose connections go where those of the main one go. Closing it cuts them. */
 export async function openListener(options: {
@@ -15,6 +16,7 @@ export async function openListener(options: {
     socket.on('close', () => sockets.delete(socket))
     options.accept(socket)
   })
+  server.maxConnections = limits.connections
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     // Without `ipv6Only` an address of IPv6 might take in IPv4 too.

@@ -1,4 +1,5 @@
 import type { Handlers } from '../contract/index.ts'
+import type { Settings } from '../contract/instance.ts'
 import type { Db } from '../store/open.ts'
 import { findOwner, writeSetting } from '../store/people.ts'
 import { ownerHasPassword } from '../store/passwords.ts'
@@ -14,23 +15,26 @@ export function createLanHandlers(deps: FeatureDeps): Pick<Handlers<Context>, 'g
   }
 }
 
-/** Projects that answer now or at the next request, the most recently used first. */
-export function liveProjects(db: Db): Promise<{ id: string; slug: string; name: string; host: string }[]> {
-  return db.read((tx) =>
-    tx
-      .sqlAll<{ id: string; slug: string; name: string }>(
-        `SELECT id, slug, name FROM projects WHERE deleted_at IS NULL AND status = 'live' ORDER BY last_request_at DESC NULLS LAST, seq DESC LIMIT 100`,
-      )
-      .map((project) => ({ ...project, host: `${project.slug}.localhost` })),
-  )
-}
+/** What the network is opened by: the setting with a password behind it, the live projects, and the port that each was given. */
+export const lanFacts = (db: Db, settings: () => Settings) => ({
+  isWanted: async () => settings().lan && (await db.read(ownerHasPassword)),
 
-/** The port on the network that each project was given. */
-export const lanPorts = (db: Db) => ({
-  read: () =>
-    db.read((tx): Record<string, number> => {
-      const stored = tx.sqlFirst<{ value: string }>("SELECT value FROM settings WHERE key = 'lan_ports'")
-      return stored === undefined ? {} : (JSON.parse(stored.value) as Record<string, number>)
-    }),
-  write: (ports: Record<string, number>) => db.write((tx) => writeSetting(tx, 'lan_ports', ports)),
+  /** Those that answer now or at the next request, the most recently used first. */
+  projects: () =>
+    db.read((tx) =>
+      tx
+        .sqlAll<{ id: string; slug: string; name: string }>(
+          `SELECT id, slug, name FROM projects WHERE deleted_at IS NULL AND status = 'live' ORDER BY last_request_at DESC NULLS LAST, seq DESC LIMIT 100`,
+        )
+        .map((project) => ({ ...project, host: `${project.slug}.localhost` })),
+    ),
+
+  ports: {
+    read: () =>
+      db.read((tx): Record<string, number> => {
+        const stored = tx.sqlFirst<{ value: string }>("SELECT value FROM settings WHERE key = 'lan_ports'")
+        return stored === undefined ? {} : (JSON.parse(stored.value) as Record<string, number>)
+      }),
+    write: (ports: Record<string, number>) => db.write((tx) => writeSetting(tx, 'lan_ports', ports)),
+  },
 })

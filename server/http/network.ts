@@ -6,6 +6,9 @@ import { markFromNetwork } from './transport.ts'
 /** How long an answer that is being made may still take when its listener closes. The request that closes it may be among them: it is not waited for. */
 const lastAnswer_ms = 1_000
 
+/** Of one address; a person's devices need a few dozen. */
+const maxConnections = 512
+
 /** A further listener of the gate. Closing it cuts its connections, but for an answer that is just being made. */
 export async function openOnNetwork(gate: Server, at: { address: string; port: number }): Promise<{ close(): Promise<void> }> {
   const sockets = new Set<Socket>()
@@ -15,6 +18,7 @@ export async function openOnNetwork(gate: Server, at: { address: string; port: n
     markFromNetwork(socket)
     gate.emit('connection', socket)
   })
+  server.maxConnections = maxConnections
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     // Without `ipv6Only` an address of IPv6 might take in IPv4 too.

@@ -1,7 +1,8 @@
 import { networkInterfaces } from 'node:os'
 
 /** Networks of this machine's own making, where no phone is: bridges of containers and virtual machines, and tunnels to elsewhere. */
-const notAround = /^(lo|docker|br-|veth|virbr|vmnet|vboxnet|cni|flannel|podman|lxc|lxd|bridge\d|utun|tun|tap|wg|ppp|tailscale|zt|vEthernet|Loopback)/i
+const notAround =
+  /^(docker|br-|veth|virbr|vmnet|vboxnet|cni|flannel|podman|lxc|lxd|bridge1\d\d|utun|tun|tap|wg|ppp|tailscale|zt|vEthernet \((Default Switch|WSL|nat)|VMware|VirtualBox)/i
 
 /** The addresses by which others on the network around this machine reach it. Public ones are not among them: that is no local network. */
 export function readLanAddresses(interfaces = networkInterfaces()): string[] {
