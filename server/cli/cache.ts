@@ -8,13 +8,14 @@ export const cache: Command = {
     'cache SLUG on|off',
     'cache SLUG purge [PATH_OR_URL ...]',
     'cache SLUG purge --tags TAG ...',
-    'cache SLUG inspect PATH_OR_URL [--send]',
+    'cache SLUG inspect PATH_OR_URL [--send] [--header NAME:VALUE]',
     'cache SLUG token',
     'cache SLUG log',
   ],
   options: {
     tags: 'the words after purge are tags of answers (Surrogate-Key, Cache-Tag)',
     send: 'inspect: make a real request too; it wakes the app',
+    header: '=NAME:VALUE inspect: a header of the request, for answers that vary',
     limit: '=N log: how many to list (default 20, at most 100)',
   },
   more: 'purge without more words empties all. token makes the token of the webhook, or puts a new one in place of the old.',
@@ -82,7 +83,9 @@ async function purge(call: Call, slug: string, words: string[]): Promise<number>
 async function inspect(call: Call, slug: string, [url, extra]: string[]): Promise<number> {
   if (url === undefined) throw new UsageError('PATH_OR_URL is missing.')
   if (extra !== undefined) throw new UsageError(`“${extra}” is one word too many.`)
-  const found = await call.connect().call('inspectCache', { params: { slug }, body: { url, send: call.flags.send === true } })
+  const found = await call
+    .connect()
+    .call('inspectCache', { params: { slug }, body: { url, send: call.flags.send === true, headers: headerIn(call) } })
   const { out } = call.terminal
   if (call.json) {
     out(JSON.stringify(found))
@@ -99,6 +102,14 @@ async function inspect(call: Call, slug: string, [url, extra]: string[]): Promis
   }
   if (answer !== null) out(`a real request  ${answer.status}, ${answer.x_cache ?? 'no X-Cache'}, ${answer.ms} ms`)
   return exitCodes.done
+}
+
+function headerIn(call: Call): Record<string, string> {
+  const header = text(call.flags, 'header')
+  if (header === undefined) return {}
+  const colon = header.indexOf(':')
+  if (colon < 1) throw new UsageError('--header takes a name and a value, such as accept-language:de.')
+  return { [header.slice(0, colon)]: header.slice(colon + 1).trim() }
 }
 
 async function token(call: Call, slug: string): Promise<number> {

@@ -12,7 +12,7 @@ export const cacheEvent = z.object({
   id: z.string(),
   kind: purgeKind,
   tags: z.array(z.string()),
-  urls: z.array(z.string()),
+  urls: z.array(z.string()).describe('As they were given; of a long list the first (our reading).'),
   purged: z.number().describe('Stored answers that were taken out.'),
   source: purgeSource,
   created_at: dateTime,

@@ -122,6 +122,8 @@ describe('homeport cache SLUG', () => {
     expect((await run('cache', 'counting', 'log', 'more')).code).toBe(2)
     expect((await run('cache', 'counting', 'purge', '--tags')).code).toBe(2)
     expect((await run('cache', 'counting', 'inspect')).code).toBe(2)
+    expect((await run('cache', 'counting', 'inspect', '/', '--header', 'de')).code).toBe(2)
+    expect((await run('cache', 'counting', 'inspect', '/', '--header', 'host:a')).code).toBe(1)
     expect(await run('cache', 'nobody', 'purge')).toMatchObject({ code: 1, err: expect.stringContaining('project_not_found') })
     expect(await run('cache', 'counting', 'purge', 'http://other.localhost/')).toMatchObject({ code: 1, err: expect.stringContaining('urls.0') })
   })
