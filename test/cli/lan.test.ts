@@ -1,0 +1,106 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { LanStatus } from '../../server/contract/network.ts'
+import { createClient } from '../../server/cli/client.ts'
+import { runCommandLine } from '../../server/cli/command-line.ts'
+import { serve as serveCommand } from '../../server/cli/serve.ts'
+import { homeport, newFolder, type Ran, type RunningInstance, serve } from '../support/instance-process.ts'
+
+const folder = newFolder('lan')
+const data = join(folder.path, 'data')
+const password = 'a long enough password'
+let instance: RunningInstance
+
+beforeAll(async () => {
+  instance = await serve({ data })
+})
+afterAll(async () => {
+  await instance?.end()
+  folder.remove()
+})
+
+/** In this process, as somebody who types `answers` into a terminal; without answers nobody is there. */
+async function run(args: string[], answers?: string[]): Promise<Ran & { asked: { question: string; is_secret: boolean }[] }> {
+  let [out, err] = ['', '']
+  const asked: { question: string; is_secret: boolean }[] = []
+  const code = await runCommandLine(
+    args,
+    {
+      terminal: {
+        out: (line) => void (out += `${line}\n`),
+        err: (line) => void (err += `${line}\n`),
+        is_interactive: answers !== undefined,
+        has_colour: false,
+      },
+      cwd: folder.path,
+      now: () => Date.now(),
+      connect: () => createClient({ url: instance.instance.api_url, token: instance.instance.token }),
+      openUrl: async () => false,
+      ask: async (question, { is_secret = false } = {}) => {
+        asked.push({ question, is_secret })
+        return answers?.shift()
+      },
+      signal: new AbortController().signal,
+    },
+    serveCommand,
+  )
+  return { code, out, err, asked }
+}
+
+const status = async () => (JSON.parse((await run(['lan', '--json'])).out) as { lan: LanStatus }).lan
+
+describe('homeport lan and homeport password', () => {
+  test('closed at first, and it says how to open it', async () => {
+    const { code, out } = await run(['lan'])
+    expect([code, out]).toEqual([0, expect.stringContaining('homeport lan on')])
+  })
+
+  test('a script cannot open it before there is a password', async () => {
+    const { code, err } = await run(['lan', 'on'])
+    expect([code, err]).toEqual([1, expect.stringContaining('owner_password_required')])
+    expect((await status()).open).toBe(false)
+  })
+
+  test('two passwords that differ, one too short, or none set nothing', async () => {
+    expect(await run(['password'], [password, 'another long password'])).toMatchObject({ code: 2, err: expect.stringContaining('differ') })
+    expect(await run(['password'], ['short', 'short'])).toMatchObject({ code: 1, err: expect.stringContaining('at least 10 characters') })
+    expect(await run(['password'])).toMatchObject({ code: 2, err: expect.stringContaining('no password') })
+    expect((await status()).has_owner_password).toBe(false)
+  })
+
+  test('a person who opens it without a password is asked for one, unseen, twice', async () => {
+    const { code, out, err, asked } = await run(['lan', 'on'], [password, password])
+    expect([code, asked.map(({ is_secret }) => is_secret)]).toEqual([0, [true, true]])
+    expect(out + err).not.toContain(password)
+    expect(out).toContain('Sign in as owner@homeport.localhost')
+    const { open, dashboard_urls } = await status()
+    expect(open).toBe(true)
+    for (const url of dashboard_urls) expect(out).toContain(url)
+    // The code for a phone, where there is an address to show.
+    expect(/[▀▄█]{8}/.test(out)).toBe(dashboard_urls.length > 0)
+  })
+
+  test('a program gets no picture', async () => {
+    expect((await run(['lan'])).out).not.toMatch(/[▀▄█]/)
+    expect(await run(['lan', '--qr', 'nothing'])).toMatchObject({ code: 2, err: expect.stringContaining('No live project') })
+    expect(await run(['lan', 'maybe'])).toMatchObject({ code: 2 })
+  })
+
+  test('the password comes from standard input as well, by a process of its own', async () => {
+    const piped = await homeport(['password', '--data', data], { input: `${password}\n` })
+    expect([piped.code, piped.out]).toEqual([0, expect.stringContaining('The password is set')])
+    const nothing = await homeport(['password', '--data', data], { input: '' })
+    expect([nothing.code, nothing.err]).toEqual([2, expect.stringContaining('no password')])
+  })
+
+  test('a setup code is printed alone, so that it can be copied', async () => {
+    const { code, out, err } = await run(['password', '--code'])
+    expect([code, out]).toEqual([0, expect.stringMatching(/^[A-Z2-9]{5}-[A-Z2-9]{5}\n$/)])
+    expect(err).toContain('Good once')
+  })
+
+  test('off closes it', async () => {
+    expect(await run(['lan', 'off'])).toMatchObject({ code: 0, out: expect.stringContaining('closed') })
+    expect((await status()).open).toBe(false)
+  })
+})
