@@ -1,17 +1,41 @@
+import { createServer, type AddressInfo } from 'node:net'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createEdge } from '../../server/edge/index.ts'
 import { silentLog } from '../../server/lib/log.ts'
 
-// The edge as a process of its own: `node edge-server.ts UPSTREAM_PORT`; prints its port.
-const edge = createEdge({ log: silentLog, fast_path: process.argv[3] !== 'ordinary' })
+// The edge as a process of its own: `node edge-server.ts UPSTREAM_PORT [ordinary] [cache] [disk] [metrics]`; prints its port and that
+// of its purges: a line with a tag there is answered with how many went.
+const [, , upstream, ...flags] = process.argv
+const directory = flags.includes('disk') ? mkdtempSync(join(tmpdir(), 'homeport-bench-cache-')) : null
+const cache = { directory, memory_bytes: () => 1024 * 2 ** 20, disk_bytes: () => 1024 * 2 ** 20 }
+const edge = createEdge({
+  log: silentLog,
+  fast_path: !flags.includes('ordinary'),
+  metrics: () => flags.includes('metrics'),
+  ...(flags.includes('cache') ? { cache } : {}),
+})
 const { port } = await edge.listen({ host: '127.0.0.1', port: 0 })
 await edge.setRoute('app.localhost', {
   kind: 'upstream',
   host: '127.0.0.1',
-  port: Number(process.argv[2]),
+  port: Number(upstream),
   project_id: 'prj_bench',
   project_name: 'bench',
   deployment_id: null,
   dashboard_url: 'http://localhost:4600/app/',
 })
-console.log(port)
-process.on('SIGTERM', () => void edge.close().then(() => process.exit(0)))
+const control = createServer({ noDelay: true }, (socket) => {
+  socket.on('error', () => {})
+  socket.on('data', (bytes) => {
+    void edge.cache.purge('prj_bench', { tags: [bytes.toString().trim()] }).then((purged) => socket.write(`${purged}\n`))
+  })
+})
+control.listen(0, '127.0.0.1', () => console.log(`${port} ${(control.address() as AddressInfo).port}`))
+process.on('SIGTERM', () => {
+  void edge.close().then(() => {
+    if (directory) rmSync(directory, { recursive: true, force: true })
+    process.exit(0)
+  })
+})

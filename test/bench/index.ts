@@ -6,7 +6,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { benchApi } from './api.ts'
 import { benchDeploy } from './deploy.ts'
-import { benchEdge } from './edge.ts'
+import { benchEdge, benchHits, benchMeter } from './edge.ts'
 import { benchLogs } from './logs.ts'
 import { benchLoop } from './loop.ts'
 import type { Row } from './row.ts'
@@ -25,6 +25,8 @@ const bigStore = async () => {
 
 const parts: Record<string, () => Promise<Row[]>> = {
   edge: () => benchEdge(),
+  hits: () => benchHits(),
+  metrics: () => benchMeter(),
   deploy: () => benchDeploy(),
   api: async () => benchApi(await bigStore()),
   start: async () => benchStart(await bigStore()),

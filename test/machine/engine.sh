@@ -18,7 +18,7 @@ packages=(
   git:git openssl:openssl ca-certificates:update-ca-certificates openssh-server:sshd openssh-client:ssh
   procps:ps iproute2:ip curl:curl
 )
-bench_packages=(nginx:nginx caddy:caddy haproxy:haproxy varnish:varnishd wrk:wrk)
+bench_packages=(nginx:nginx caddy:caddy haproxy:haproxy varnish:varnishd varnish-modules: wrk:wrk)
 
 dockerd_log=${TMPDIR:-/tmp}/homeport-dockerd.log
 dockerd_pid= # set when this script started the engine; whoever called may stop it with stop_docker_engine

@@ -1,0 +1,154 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { promisify } from 'node:util'
+import { has, type Peer } from './peers.ts'
+import { median, type Row } from './row.ts'
+
+const run = promisify(execFile)
+
+export interface Measure {
+  name: string
+  path: string
+  connections: number
+  unit: string
+  load: (measure: Measure, peer: Peer, seconds: number) => Promise<Load>
+  /** Least ratios: bars that must hold. */
+  bars: Record<string, number>
+  /** The load keeps off the core of the servers. */
+  is_pinned?: boolean
+}
+
+interface Load {
+  rate: number
+  count: number
+  p99_ms?: number
+}
+
+/**
+ * The servers on one core, the load on the other: otherwise one with many threads is measured with more of the machine. Without
+ * `taskset` (or a second core) nobody is held.
+ */
+export function oneCore(peers: Peer[]): boolean {
+  if (!has('taskset') || availableParallelism() < 2) return false
+  for (const { pid } of peers.flatMap((peer) => [...family(peer.process.pid ?? 0)]))
+    execFileSync('taskset', ['-acp', '0', String(pid)], { stdio: 'ignore' })
+  return true
+}
+
+/** Medians of interleaved rounds. */
+export async function compare(measure: Measure, peers: Peer[], rounds: number, seconds: number): Promise<Row[]> {
+  const readings = new Map(peers.map((peer) => [peer.name, { rates: [] as number[], costs: [] as number[], p99s: [] as number[] }]))
+  for (const peer of peers) await measure.load(measure, peer, 1)
+  for (let round = 0; round < rounds; round++) {
+    for (const peer of peers) {
+      const before = processorTime(peer.process.pid ?? 0)
+      const { rate, count, p99_ms } = await measure.load(measure, peer, seconds)
+      const used = processorTime(peer.process.pid ?? 0) - before
+      const reading = readings.get(peer.name)
+      reading?.rates.push(rate)
+      reading?.costs.push((used * 1e6) / count)
+      if (p99_ms !== undefined) reading?.p99s.push(p99_ms)
+    }
+  }
+  const rateOf = (name: string): number => median(readings.get(name)?.rates ?? [])
+  const costOf = (name: string): number => median(readings.get(name)?.costs ?? [])
+  return peers.map((peer) => {
+    const others = peers.filter((other) => other !== peer).map((other) => other.name)
+    const ratios = Object.fromEntries(
+      others.flatMap((other) => [
+        [other, rateOf(peer.name) / rateOf(other)],
+        [`${other} per cpu`, costOf(other) / costOf(peer.name)],
+      ]),
+    )
+    const row: Row = { name: measure.name, who: peer.name, value: rateOf(peer.name), unit: measure.unit, ratios, cpu_us: costOf(peer.name) }
+    const p99s = readings.get(peer.name)?.p99s ?? []
+    if (p99s.length > 0) row.note = `p99 ${median(p99s).toFixed(1)} ms`
+    if (peer.name === 'homeport') {
+      const held = Object.entries(measure.bars).filter(([name]) => name in ratios)
+      if (held.length > 0) {
+        row.bar = held.map(([name, least]) => `at least ${least} x ${name}`).join(', ')
+        row.ok = held.every(([name, least]) => (ratios[name] ?? 0) >= least)
+      }
+    }
+    return row
+  })
+}
+
+/** Requests a second by wrk, and the delay that one in a hundred passes. */
+export async function requests(measure: Measure, peer: Peer, seconds: number): Promise<Load> {
+  const text = await wrk(measure, peer, seconds)
+  const failed = /Socket errors:.*|Non-2xx.*/.exec(text)
+  if (failed) console.error(`${peer.name} ${measure.name}: ${failed[0]}`)
+  const [, amount, unit] = /99%\s+([\d.]+)(us|ms|s)/.exec(text) ?? []
+  const p99_ms = Number(amount) * { us: 0.001, ms: 1, s: 1000 }[(unit ?? 'ms') as 'us' | 'ms' | 's']
+  return { rate: Number(/Requests\/sec:\s+([\d.]+)/.exec(text)?.[1]), count: Number(/(\d+) requests in/.exec(text)?.[1]), p99_ms }
+}
+
+export async function wrk(measure: Measure, peer: Peer, seconds: number): Promise<string> {
+  const held = measure.is_pinned === true ? ['taskset', '-c', '1', 'wrk'] : ['wrk']
+  const [command = 'wrk', ...before] = held
+  const { stdout } = await run(command, [
+    ...before,
+    '-t1',
+    `-c${measure.connections}`,
+    `-d${seconds}s`,
+    '--latency',
+    '-H',
+    'Host: app.localhost',
+    `http://127.0.0.1:${peer.port}${measure.path}`,
+  ])
+  return stdout
+}
+
+/** Seconds that a process and its children have computed. */
+export function processorTime(pid: number): number {
+  let sum = 0
+  for (const { fields } of family(pid)) {
+    // Fields 14 and 15 of proc(5): user and system time in hundredths of a second.
+    sum += (Number(fields[11]) + Number(fields[12])) / 100
+  }
+  return sum
+}
+
+/** Resident memory of a process and its children, in MB. */
+export function memoryOf(pid: number): number {
+  let pages = 0
+  for (const { fields } of family(pid)) pages += Number(fields[21])
+  return (pages * 4096) / 2 ** 20
+}
+
+function* family(pid: number): Generator<{ pid: number; fields: string[] }> {
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue
+    try {
+      const text = readFileSync(`/proc/${name}/stat`, 'latin1')
+      const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+      // Field 4: the parent.
+      if (Number(name) === pid || Number(fields[1]) === pid) yield { pid: Number(name), fields }
+    } catch {
+      // It ended as we looked.
+    }
+  }
+}
+
+/** For parts that are run by themselves. */
+export function print(rows: Row[]): void {
+  for (const row of rows) {
+    const ratios = Object.entries(row.ratios).map(([name, ratio]) => `${ratio.toFixed(2)} x ${name}`)
+    const value = row.value === null ? 'not measured' : `${row.value >= 100 ? Math.round(row.value) : row.value.toPrecision(3)} ${row.unit}`
+    console.log(
+      [
+        row.name,
+        row.who,
+        value,
+        row.cpu_us === undefined ? '' : `${row.cpu_us.toFixed(1)} us`,
+        ...ratios,
+        row.note ?? '',
+        row.ok === false ? 'BAR MISSED' : '',
+      ]
+        .filter(Boolean)
+        .join('  '),
+    )
+  }
+}

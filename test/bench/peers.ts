@@ -1,0 +1,208 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+
+/** Somebody whose port can be asked for an app's answers. */
+export interface Peer {
+  name: string
+  port: number
+  process: ChildProcess
+}
+
+/** `caching`: it stores what the app allows to be stored. null: a peer that cannot, or whose configuration this machine refuses. */
+export interface PeerOptions {
+  folder: string
+  upstream: number
+  caching: boolean
+  /** A path that answers 200, to know when it is up. */
+  probe?: string
+  /** Megabytes that the cache may take. */
+  memory_mb?: number
+}
+
+export const peerNames = ['nginx', 'caddy', 'haproxy', 'varnish'] as const
+export type PeerName = (typeof peerNames)[number]
+const commands: Record<PeerName, string> = { nginx: 'nginx', caddy: 'caddy', haproxy: 'haproxy', varnish: 'varnishd' }
+
+/** Starts each that is on this machine; those that are not, or that have no cache where one is asked for, are named with the reason. */
+export async function startPeers(
+  names: readonly PeerName[],
+  options: PeerOptions,
+): Promise<{ peers: Peer[]; missing: { name: string; why: string }[] }> {
+  const peers: Peer[] = []
+  const missing: { name: string; why: string }[] = []
+  for (const name of names) {
+    if (!has(commands[name])) missing.push({ name, why: 'not installed' })
+    else if (options.caching && name === 'caddy') missing.push({ name, why: 'has no cache' })
+    else {
+      const port = await freePort()
+      const child = starters[name](port, options)
+      try {
+        await answers(port, options.probe)
+        peers.push({ name, port, process: child })
+      } catch (error) {
+        await stop(child)
+        missing.push({ name, why: error instanceof Error ? error.message : String(error) })
+      }
+    }
+  }
+  return { peers, missing }
+}
+
+const starters: Record<PeerName, (port: number, options: PeerOptions) => ChildProcess> = {
+  nginx(port, { folder, upstream, caching, memory_mb = 1024 }) {
+    const files = join(folder, `nginx-cache-${port}`)
+    const cache = caching ? `proxy_cache stored; proxy_cache_lock on; proxy_cache_revalidate on; sendfile on; open_file_cache max=200000;` : ''
+    const zone = caching ? `proxy_cache_path ${files} levels=1:2 keys_zone=stored:64m max_size=${memory_mb}m inactive=600m;` : ''
+    const proxy = `location / { ${cache} proxy_pass http://app; proxy_http_version 1.1; proxy_set_header Connection $hop; proxy_set_header Upgrade $http_upgrade; proxy_set_header Host $http_host; proxy_set_header X-Forwarded-For $remote_addr; proxy_set_header X-Request-Id $request_id; } keepalive_requests 100000000; proxy_buffer_size 16k; proxy_buffers 8 64k; proxy_busy_buffers_size 128k; ${caching ? '' : 'proxy_max_temp_file_size 0;'}`
+    const outer = `${zone} map $http_upgrade $hop { default upgrade; '' ''; } upstream app { server 127.0.0.1:${upstream}; keepalive 128; keepalive_requests 100000000; }`
+    return nginx(folder, `proxy-${port}`, port, proxy, outer)
+  },
+
+  caddy(port, { folder, upstream }) {
+    const file = join(folder, `caddy-${port}.json`)
+    const handle = [
+      {
+        handler: 'reverse_proxy',
+        upstreams: [{ dial: `127.0.0.1:${upstream}` }],
+        transport: { protocol: 'http', keep_alive: { max_idle_conns_per_host: 128 } },
+      },
+    ]
+    writeFileSync(
+      file,
+      JSON.stringify({
+        admin: { disabled: true },
+        logging: { logs: { default: { level: 'ERROR' } } },
+        apps: { http: { servers: { edge: { listen: [`127.0.0.1:${port}`], automatic_https: { disable: true }, routes: [{ handle }] } } } },
+      }),
+    )
+    return spawn('caddy', ['run', '--config', file], {
+      stdio: 'ignore',
+      env: { ...process.env, HOME: folder, XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder },
+    })
+  },
+
+  haproxy(port, { folder, upstream, caching, memory_mb = 1024 }) {
+    const file = join(folder, `haproxy-${port}.cfg`)
+    const store = caching ? `cache stored\n  total-max-size ${memory_mb}\n  max-object-size 1000000\n  max-age 600\n` : ''
+    const use = caching ? '  http-request cache-use stored\n  http-response cache-store stored\n' : ''
+    writeFileSync(
+      file,
+      `global\n  nbthread 1\n${store}defaults\n  mode http\n  timeout connect 5s\n  timeout client 60s\n  timeout server 60s\n  http-reuse always\nfrontend f\n  bind 127.0.0.1:${port}\n  option forwardfor\n${use}  default_backend b\nbackend b\n  server s 127.0.0.1:${upstream}\n`,
+    )
+    return spawn('haproxy', ['-f', file, '-db'], { stdio: 'ignore' })
+  },
+
+  /** With xkey where Debian's varnish-modules are: `PURGE /` with the header `Key` answers `X-Gone`. */
+  varnish(port, { folder, upstream, caching, memory_mb = 1024 }) {
+    const file = join(folder, `varnish-${port}.vcl`)
+    const recv = caching ? (hasXkey() ? xkeyRecv : '') : 'return (pass);'
+    writeFileSync(
+      file,
+      `vcl 4.1;
+${caching && hasXkey() ? 'import xkey;' : ''}
+backend default { .host = "127.0.0.1"; .port = "${upstream}"; }
+sub vcl_recv { ${recv} }
+${caching ? 'sub vcl_backend_response { if (beresp.http.Surrogate-Key) { set beresp.http.xkey = beresp.http.Surrogate-Key; unset beresp.http.Surrogate-Key; } } sub vcl_deliver { unset resp.http.xkey; }' : ''}
+`,
+    )
+    const folderOfIt = join(folder, `varnish-${port}`)
+    mkdirSync(folderOfIt, { recursive: true })
+    // Its worker runs as a user of its own, who has to reach it.
+    chmodSync(folder, 0o755)
+    const parameters = ['default_ttl=0', 'default_grace=0', 'thread_pools=1']
+    return spawn(
+      'varnishd',
+      ['-F', '-a', `127.0.0.1:${port}`, '-f', file, '-n', folderOfIt, '-s', `malloc,${memory_mb}m`, ...parameters.flatMap((one) => ['-p', one])],
+      { stdio: 'ignore' },
+    )
+  },
+}
+
+const xkeyRecv = 'if (req.method == "PURGE") { set req.http.x-gone = xkey.purge(req.http.key); return (synth(200, req.http.x-gone)); }'
+
+export function hasXkey(): boolean {
+  try {
+    return execFileSync('dpkg-query', ['-W', '-f', '${db:Status-Abbrev}', 'varnish-modules'], { encoding: 'utf8', stdio: 'pipe' }).startsWith('ii')
+  } catch {
+    return false
+  }
+}
+
+/** An app that is never what is slow: nginx with files of 1 kB, 100 kB and 10 MB. `cache_control` is what it says of them. */
+export async function startFiles(folder: string, cache_control: string): Promise<{ port: number; process: ChildProcess }> {
+  const port = await freePort()
+  writeFileSync(join(folder, '1k.json'), JSON.stringify({ text: 'x'.repeat(1011) }))
+  writeFileSync(join(folder, '100k.bin'), Buffer.alloc(100 * 1024, 'y'))
+  writeFileSync(join(folder, '10m.bin'), Buffer.alloc(10 * 1024 * 1024, 'z'))
+  const server = `root ${folder}; sendfile on; tcp_nopush on; keepalive_requests 100000000; add_header Cache-Control "${cache_control}";`
+  const child = nginx(folder, `files-${port}`, port, server, '')
+  await answers(port, '/1k.json')
+  return { port, process: child }
+}
+
+function nginx(folder: string, name: string, port: number, server: string, outer: string): ChildProcess {
+  const file = join(folder, `${name}.conf`)
+  const user = process.getuid?.() === 0 ? 'user root;' : ''
+  writeFileSync(
+    file,
+    `${user} daemon off; worker_processes 1; pid ${folder}/${name}.pid; error_log ${folder}/${name}.log; events { worker_connections 4096; }
+http { access_log off; client_body_temp_path ${folder}/${name}-a; proxy_temp_path ${folder}/${name}-b; fastcgi_temp_path ${folder}/${name}-c; uwsgi_temp_path ${folder}/${name}-d; scgi_temp_path ${folder}/${name}-e; ${outer} server { listen 127.0.0.1:${port}; ${server} } }`,
+  )
+  return spawn('nginx', ['-p', folder, '-c', file], { stdio: 'ignore' })
+}
+
+/** One of the programs beside this one, which prints its port, or several. */
+export async function startNode(file: string, ...parameters: string[]): Promise<{ port: number; ports: number[]; process: ChildProcess }> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, file), ...parameters], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const ports = await new Promise<number[]>((resolve, reject) => {
+    child.stdout?.once('data', (text: Buffer) => resolve(text.toString().trim().split(' ').map(Number)))
+    child.once('exit', (code) => reject(new Error(`${file} ended with ${code}`)))
+  })
+  return { port: ports[0] ?? 0, ports, process: child }
+}
+
+/** Waits until it answers 200. */
+export async function answers(port: number, path = '/1k.json'): Promise<void> {
+  for (const until = Date.now() + 10_000; ; await new Promise((resolve) => setTimeout(resolve, 50))) {
+    const status = await new Promise<number>((resolve) => {
+      const asked = request({ host: '127.0.0.1', port, path, headers: { host: 'app.localhost' } }, (answer) => {
+        resolve(answer.statusCode ?? 0)
+        answer.destroy()
+      })
+      asked.on('error', () => resolve(0))
+      asked.end()
+    })
+    if (status === 200) return
+    if (Date.now() > until) throw new Error(`nothing answers 200 on port ${port}, last status ${status}`)
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+    })
+  })
+}
+
+export async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const gone = new Promise((resolve) => child.once('exit', resolve))
+  child.kill('SIGTERM')
+  await gone
+}
+
+export function has(program: string): boolean {
+  try {
+    execFileSync('which', [program], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
