@@ -75,6 +75,7 @@ test('a tag goes and takes nothing else along; everything goes when it is said t
 
   // From anywhere, by the palette.
   await desk.keyboard.press('ControlOrMeta+k')
+  await expect(desk.getByRole('dialog', { name: 'Find or do' }).getByRole('combobox')).toBeFocused()
   await desk.keyboard.type('purge everything')
   await desk.keyboard.press('Enter')
   const dialog = desk.getByRole('dialog', { name: 'Purge everything of stand?' })
@@ -96,7 +97,7 @@ test('the token of the webhook is shown once, and its command purges', async ({ 
   await desk.getByRole('dialog').getByRole('button', { name: 'Make it' }).click()
   const dialog = desk.getByRole('dialog', { name: 'The token of the webhook' })
   const token = await dialog.locator('.secret code').innerText()
-  const command = await dialog.getByLabel('Command').innerText()
+  const command = await dialog.getByLabel('Command', { exact: true }).innerText()
   expect(command).toContain(`Authorization: Bearer ${token}`)
   const [, hook = ''] = /POST (\S+)/.exec(command) ?? []
   await dialog.getByRole('button', { name: 'Done' }).click()

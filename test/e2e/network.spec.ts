@@ -62,10 +62,10 @@ test('the network is let in with a password, shown as codes, signed in to from a
 
   const guest = await phone(browser, url)
   await guest.getByLabel('Email').fill('owner@homeport.localhost')
-  await guest.getByLabel('Password').fill('not the password')
+  await guest.getByLabel('Password', { exact: true }).fill('not the password')
   await guest.getByRole('button', { name: 'Sign in', exact: true }).click()
   await expect(guest.getByRole('alert')).toContainText('Email or password is wrong')
-  await guest.getByLabel('Password').fill(password)
+  await guest.getByLabel('Password', { exact: true }).fill(password)
   await guest.getByRole('button', { name: 'Sign in', exact: true }).click()
   await expect(guest.getByRole('list', { name: 'Projects' })).toContainText('Pier')
   await guest.context().close()
