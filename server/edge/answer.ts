@@ -31,12 +31,14 @@ export interface Answer {
   body: Buffer | FileSlice | null
   /** Bytes of the body; -1 when the status has none. */
   length: number
+  /** Whether a Date is among its lines. */
+  dated?: boolean
 }
 
 /** The head of an answer, on the wire but for `Connection` and the empty line. `date` is a line of its own. */
 export function answerHead(answer: Answer, id: string, date: string): string {
   const length = answer.length < 0 ? '' : `Content-Length: ${answer.length}\r\n`
-  return `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? 'Unknown'}\r\n${answer.lines}${length}${date}X-Request-Id: ${id}\r\n`
+  return `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? 'Unknown'}\r\n${answer.lines}${length}${answer.dated === true ? '' : date}X-Request-Id: ${id}\r\n`
 }
 
 /** `Date: ...\r\n`, written once a second. */

@@ -61,7 +61,8 @@ export class Exchange {
   sent: boolean
   over = false
   readonly upstream: Dispatcher
-  readonly sink: Sink
+  /** May change once the head of the answer is known. */
+  sink: Sink
   readonly request: UpstreamRequest
 
   constructor(upstream: Dispatcher, sink: Sink, request: UpstreamRequest) {

@@ -45,9 +45,11 @@ export function passes(name: string): boolean {
 export function forwardedLines(wire: Wire, host: string): string {
   const peer = wire.remoteAddress ?? ''
   const address = peer.startsWith('::ffff:') ? peer.slice(7) : peer
-  const proto = wire.encrypted === true ? 'https' : 'http'
+  const proto = isEncrypted(wire) ? 'https' : 'http'
   const node = address.includes(':') ? `"[${address}]"` : address
   return `X-Forwarded-For: ${address}\r\nX-Forwarded-Proto: ${proto}\r\nX-Forwarded-Host: ${host}\r\nX-Forwarded-Port: ${hostPort(host, proto)}\r\nForwarded: for=${node};host="${host}";proto=${proto}\r\nX-Request-Id: `
 }
+
+export const isEncrypted = (wire: Wire): boolean => wire.encrypted === true
 
 export const isLoopback = (peer: string): boolean => peer === '::1' || peer.startsWith('127.') || peer.startsWith('::ffff:127.')

@@ -1,3 +1,4 @@
+import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Asked, Wire } from './asked.ts'
 import type { Route } from './edge.ts'
@@ -12,6 +13,7 @@ export interface Gate {
   router: Router
   sweep: Sweep
   log: Log
+  clock: Clock
   meter: Meter
   newId(): string
   /** `Date: ...\r\n` */

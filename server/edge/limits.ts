@@ -53,6 +53,9 @@ export const limits = {
   /** Free room before what is read, so that an answer's new head fits in front of its body without a copy. */
   headroom_bytes: 4 * 1024,
 
+  /** A body that is there as a whole goes out in one piece with its head up to this; copying more costs more than a second write. */
+  join_bytes: 16 * 1024,
+
   sweep_ms: 250,
 
   hot_file_bytes: 256 * 1024,

@@ -3,17 +3,19 @@ import { sameSecret } from '../lib/token.ts'
 import { headerList, type Answer, type Visit } from './answer.ts'
 import type { Answering, Asked, Wire } from './asked.ts'
 import { elsewhere, withoutHsts } from './elsewhere.ts'
-import { forwardedLines, isLoopback, lookHeader, passes } from './forward.ts'
+import type { HostCache } from './cache/host.ts'
+import type { CacheVisit, Pending } from './cache/reader.ts'
+import { forwardedLines, isEncrypted, isLoopback, lookHeader, passes } from './forward.ts'
 import { BodyGuard, settle, type Gate } from './gate.ts'
 import { limits } from './limits.ts'
-import { Tally } from './meter.ts'
+import { Tally, type CacheWord } from './meter.ts'
 import { failurePage, pageAnswer, refusalAnswer, routePage, type PageName } from './pages.ts'
 import type { ResponseHead } from './response-head.ts'
 import { hostName } from './host.ts'
 import { nameOf } from './network.ts'
 import type { Instance } from './router.ts'
 import { sendSlice } from './slice.ts'
-import type { Exchange, Failure, Sink } from './exchange.ts'
+import type { Exchange, Failure, UpstreamRequest } from './exchange.ts'
 
 export interface Refusal {
   status: number
@@ -83,7 +85,7 @@ const refused = new WeakSet<Wire>()
 const repeatable = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** One request on the ordinary path. */
-class OrdinaryVisit implements Visit, Sink {
+class OrdinaryVisit implements Visit, CacheVisit {
   readonly raw = false
   readonly id: string
   readonly method: string
@@ -97,7 +99,7 @@ class OrdinaryVisit implements Visit, Sink {
   readonly #hasBody: boolean
   /** Waiting for the app's word on `Expect: 100-continue`. */
   #asking: boolean
-  #exchange: Exchange | undefined
+  #exchange: Exchange | Pending | undefined
   #instance: Instance | undefined
   #guard: BodyGuard | undefined
   #piping = false
@@ -164,13 +166,13 @@ class OrdinaryVisit implements Visit, Sink {
 
   #dispatch(): void {
     this.#stopWaiting = settle(this.#gate, this.host, (instance) => {
-      // Here a cache will look first (issue 3).
       if (instance === undefined) return this.#page('unknown_host')
       this.#instance = instance
       instance.enter(this.#cut, this.#quiet)
       if (!this.#quiet) this.#tally.of(instance.meter, instance.site ? 'hit' : instance.upstream ? 'bypass' : null)
       if (instance.site) this.#later(instance.site.answer(this))
-      else if (instance.upstream) this.#forward(instance.upstream)
+      else if (instance.upstream)
+        this.#forward(instance.upstream, instance.cache?.(isEncrypted(this.#request.socket), this.#request.headers.host ?? ''))
       else this.#page(routePage(instance.route))
     })
   }
@@ -180,17 +182,37 @@ class OrdinaryVisit implements Visit, Sink {
     else this.send(answer)
   }
 
-  #forward(upstream: NonNullable<Instance['upstream']>): void {
+  #forward(upstream: NonNullable<Instance['upstream']>, cache: HostCache | undefined): void {
+    const asked = cache ? cache.reader(this, upstream) : upstream.ask(this, this.question())
+    this.#exchange = asked
+    asked.start()
+  }
+
+  question(): UpstreamRequest {
     const lines = (this.#chunked ? 'Transfer-Encoding: chunked\r\n' : '') + (this.#asking ? 'Expect: 100-continue\r\n' : '')
-    this.#exchange = upstream.ask(this, {
+    return {
       head: upstreamHead(this.#request, this.id, lines),
       body: null,
       complete: !this.#hasBody,
       repeatable: !this.#hasBody && repeatable.has(this.method),
       bodiless: this.method === 'HEAD',
       upgrade: false,
-    })
-    this.#exchange.start()
+    }
+  }
+
+  hasBody(): boolean {
+    return this.#hasBody
+  }
+
+  fields(name: string): string | undefined {
+    const raw = this.#request.rawHeaders
+    let value: string | undefined
+    for (let i = 0; i < raw.length; i += 2) if (raw[i]?.toLowerCase() === name) value = value === undefined ? raw[i + 1] : `${value}, ${raw[i + 1]}`
+    return value
+  }
+
+  cached(word: CacheWord): void {
+    this.#tally.cached(word)
   }
 
   /** An answer of our own. */
@@ -200,7 +222,7 @@ class OrdinaryVisit implements Visit, Sink {
       if (answer.body && !Buffer.isBuffer(answer.body)) answer.body.close()
       return
     }
-    const list = headerList(answer.lines)
+    const list = headerList(withoutHsts(this.#request.socket, this.host, answer.lines))
     list.push('X-Request-Id', this.id)
     if (answer.length >= 0) list.push('Content-Length', String(answer.length))
     if (close || this.#asking) list.push('Connection', 'close')
@@ -251,7 +273,7 @@ class OrdinaryVisit implements Visit, Sink {
     this.#pipe(this.#exchange)
   }
 
-  #pipe(exchange: Exchange): void {
+  #pipe(exchange: Exchange | Pending): void {
     const request = this.#request
     const guard = new BodyGuard(this.#gate, () => this.#tooSlow())
     this.#guard = guard

@@ -13,6 +13,8 @@ export interface PlainHead {
   body_length: number
   /** The client wants the connection closed after this. */
   close: boolean
+  /** A GET without a body, conditions or wishes about caching. */
+  simple: boolean
   /** Where in the bytes the body begins. */
   body_start: number
 }
@@ -42,7 +44,9 @@ const oddNames = [
   'x-rewrite-url',
   lookHeader,
 ]
-const watched = ['host', 'content-length', 'connection', 'keep-alive', ...oddNames]
+/** Headers by which the answer may be other than what a plain GET gets. */
+const wishes = ['range', 'if-range', 'if-none-match', 'if-modified-since', 'if-match', 'if-unmodified-since', 'cache-control', 'pragma']
+const watched = ['host', 'content-length', 'connection', 'keep-alive', ...wishes, ...oddNames]
 const watchedOfLength: readonly (readonly string[] | undefined)[] = Array.from({ length: 32 }, (_, length) => {
   const names = watched.filter((name) => name.length === length)
   return names.length > 0 ? names : undefined
@@ -56,6 +60,7 @@ export const unreadHead = (bytes: Buffer | null): PlainHead => ({
   lines: bytes?.toString('latin1') ?? '',
   body_length: 0,
   close: true,
+  simple: false,
   body_start: 0,
 })
 
@@ -83,6 +88,7 @@ export function readPlainHead(bytes: Buffer, length: number): PlainHead | 'odd' 
   let host = ''
   let bodyLength = -1
   let close = false
+  let simple = method === 'GET'
   for (;;) {
     if (at + 1 >= length) return undefined
     if (bytes[at] === 13) {
@@ -123,7 +129,8 @@ export function readPlainHead(bytes: Buffer, length: number): PlainHead | 'odd' 
       } else if (name === 'keep-alive') {
         lines += bytes.toString('latin1', kept, nameStart)
         kept = at
-      } else return 'odd'
+      } else if (wishes.includes(name)) simple = false
+      else return 'odd'
       break
     }
   }
@@ -136,6 +143,7 @@ export function readPlainHead(bytes: Buffer, length: number): PlainHead | 'odd' 
     lines,
     body_length: bodyLength < 0 ? 0 : bodyLength,
     close,
+    simple: simple && bodyLength <= 0,
     body_start: at + 2,
   }
 }

@@ -1,18 +1,21 @@
 import type { Socket } from 'node:net'
-import { answerHead, type Answer, type Visit } from './answer.ts'
-import { elsewhere, withoutHsts } from './elsewhere.ts'
-import { forwardedLines, isLoopback } from './forward.ts'
+import type { Answer, Visit } from './answer.ts'
+import type { HostCache } from './cache/host.ts'
+import type { CacheVisit, Pending } from './cache/reader.ts'
+import { valueOf, valuesOf } from './cache/fields.ts'
+import { elsewhere } from './elsewhere.ts'
+import { forwardedLines, isEncrypted, isLoopback } from './forward.ts'
 import { BodyGuard, settle, type Gate } from './gate.ts'
 import { limits } from './limits.ts'
-import { Tally } from './meter.ts'
+import { Tally, type CacheWord } from './meter.ts'
 import { failurePage, pageAnswer, refusalAnswer, routePage, type PageName } from './pages.ts'
+import { PlainAnswer } from './plain-answer.ts'
 import { readPlainHead, unreadHead, type PlainHead } from './plain-head.ts'
 import type { ResponseHead } from './response-head.ts'
 import { hostName } from './host.ts'
 import type { Instance } from './router.ts'
-import { sendSlice } from './slice.ts'
 import type { Timed } from './sweep.ts'
-import type { Exchange, Failure, Sink } from './exchange.ts'
+import type { Exchange, Failure, UpstreamRequest } from './exchange.ts'
 
 /**
  * The path of perfectly plain requests: head read on the socket, passed on as it came. At the first doubt the connection,
@@ -22,10 +25,8 @@ export function servePlain(gate: Gate, socket: Socket, handOver: (socket: Socket
   new PlainConnection(gate, socket, handOver).open()
 }
 
-const nothing = Buffer.alloc(0)
-
 /** A client's connection. It is all there is per request too: nothing is made anew for the next one. */
-class PlainConnection implements Visit, Sink, Timed {
+class PlainConnection implements Visit, CacheVisit, Timed {
   readonly raw = true
   id = ''
   method = ''
@@ -44,25 +45,26 @@ class PlainConnection implements Visit, Sink, Timed {
   #request: PlainHead | undefined
   #bodyLeft = 0
   #guard: BodyGuard | undefined
-  #exchange: Exchange | undefined
+  #exchange: Exchange | Pending | undefined
+  /** What of the request's body came with its head. */
+  #early: Buffer | null = null
   #instance: Instance | undefined
   readonly #tally: Tally
-  #status = 0
+  readonly #answer: PlainAnswer
   #stopWaiting: (() => void) | undefined
-  /** The head of the answer, until it goes out with the first of the body. */
-  #head = ''
-  #begun = false
-  #rechunk = false
   #written = 0
   /** Host and what we say about the client, which seldom change on a connection. */
   #lastHost = ''
   #forwarded = ''
+  #lastInstance: Instance | undefined
+  #cache: HostCache | null = null
   readonly #cut = (): void => void this.#socket.destroy()
 
   constructor(gate: Gate, socket: Socket, handOver: (socket: Socket) => void) {
     this.#gate = gate
     this.#tally = new Tally(gate.meter)
     this.#socket = socket
+    this.#answer = new PlainAnswer(gate, socket, this.#tally, () => this.#exchange?.resume())
     this.#handOver = handOver
     this.loopback = isLoopback(socket.remoteAddress ?? '')
     this.deadline = gate.sweep.now + limits.client_idle_ms
@@ -121,8 +123,7 @@ class PlainConnection implements Visit, Sink, Timed {
     this.#busy = true
     this.deadline = 0
     this.#request = request
-    this.#begun = false
-    this.#rechunk = false
+    this.#answer.reset()
     this.#tally.begin()
     this.id = this.#gate.newId()
     this.method = request.method
@@ -137,7 +138,6 @@ class PlainConnection implements Visit, Sink, Timed {
     const body = bodyEnd > request.body_start ? bytes.subarray(request.body_start, bodyEnd) : null
     const other = elsewhere(this.#gate, this.#socket, this)
     if (other !== undefined) return this.#sendAway(other)
-    // Here a cache will look first (issue 3).
     const found = this.#gate.router.find(host)
     if (found?.upstream) this.#forward(found, request, body)
     else this.#stopWaiting = settle(this.#gate, host, (instance) => this.#go(instance, request, body))
@@ -170,24 +170,60 @@ class PlainConnection implements Visit, Sink, Timed {
     this.#instance = instance
     instance.enter(this.#cut)
     this.#tally.of(instance.meter, 'bypass')
-    if (this.#lastHost !== request.host) {
+    if (this.#lastHost !== request.host || this.#lastInstance !== instance) {
       this.#lastHost = request.host
+      this.#lastInstance = instance
       this.#forwarded = forwardedLines(this.#socket, request.host)
+      this.#cache = instance.cache === null ? null : instance.cache(isEncrypted(this.#socket), request.host)
     }
-    this.#exchange = instance.upstream.ask(this, {
-      head: `${request.lines}${this.#forwarded}${this.id}\r\n\r\n`,
-      body,
+    this.#early = body
+    const cache = this.#cache
+    if (cache === null) {
+      const exchange = instance.upstream.ask(this, this.question())
+      this.#exchange = exchange
+      return exchange.start()
+    }
+    if (request.simple && !request.close) {
+      const now = this.#gate.clock.now()
+      const entry = cache.quick(request.target, now)
+      if (entry !== null) {
+        this.#answer.stored(entry, this.id, now)
+        return this.#next()
+      }
+    }
+    const reader = cache.reader(this, instance.upstream)
+    this.#exchange = reader
+    reader.start()
+  }
+
+  question(): UpstreamRequest {
+    const { method } = this
+    const hasBody = this.hasBody()
+    return {
+      head: `${this.#request?.lines}${this.#forwarded}${this.id}\r\n\r\n`,
+      body: this.#early,
       complete: this.#bodyLeft === 0,
-      repeatable: request.body_length === 0 && (request.method === 'GET' || request.method === 'HEAD' || request.method === 'OPTIONS'),
-      bodiless: request.method === 'HEAD',
+      repeatable: !hasBody && (method === 'GET' || method === 'HEAD' || method === 'OPTIONS'),
+      bodiless: method === 'HEAD',
       upgrade: false,
-    })
-    this.#exchange.start()
+    }
+  }
+
+  hasBody(): boolean {
+    return (this.#request?.body_length ?? 0) > 0
   }
 
   header(name: string): string | undefined {
-    const lines = this.#request?.lines ?? ''
-    return new RegExp(`^${name}:[ ]?(.*?)[ ]*$`, 'im').exec(lines)?.[1]
+    return valueOf(this.#request?.lines ?? '', name)
+  }
+
+  fields(name: string): string | undefined {
+    const values = valuesOf(this.#request?.lines ?? '', name)
+    return values.length > 1 ? values.join(', ') : values[0]
+  }
+
+  cached(word: CacheWord): void {
+    this.#tally.cached(word)
   }
 
   ready(): void {
@@ -217,7 +253,7 @@ class PlainConnection implements Visit, Sink, Timed {
 
   drained(): void {
     if (this.#guard === undefined) return
-    this.#guard.excused = this.#begun
+    this.#guard.excused = this.#answer.begun
     this.#socket.resume()
   }
 
@@ -225,69 +261,36 @@ class PlainConnection implements Visit, Sink, Timed {
     this.#guard = undefined
     this.#exchange?.abort()
     this.#exchange = undefined
-    if (this.#begun) this.#cut()
+    if (this.#answer.begun) this.#cut()
     else this.send(refusalAnswer(408, 'The body of the request came too slowly.', this), true)
   }
 
   proceed(): void {}
 
   head(head: ResponseHead): void {
-    this.#status = head.status
     if (this.#guard) this.#guard.excused = true
-    this.#rechunk = !head.chunked && head.length < 0 && this.method !== 'HEAD' && head.status !== 204 && head.status !== 304
-    this.#head = `HTTP/1.1 ${head.status} ${head.reason}\r\n${withoutHsts(this.#socket, this.host, head.lines)}${head.chunked || this.#rechunk ? 'Transfer-Encoding: chunked\r\n' : ''}${
-      head.dated ? '' : this.#gate.dateLine()
-    }${this.#request?.close ? 'Connection: close\r\n' : ''}X-Request-Id: ${this.id}\r\n\r\n`
+    this.#answer.head(head, this, this.#request?.close === true)
   }
 
   flush(): void {
-    if (this.#head === '') return
-    this.#tally.answered(this.#status)
-    this.#begun = true
-    this.#socket.write(this.#head, 'latin1')
-    this.#head = ''
+    this.#answer.flush()
   }
 
   data(bytes: Buffer, start: number, end: number, framing = 0): boolean {
-    const socket = this.#socket
-    if (this.#rechunk) this.#head += `${(end - start).toString(16)}\r\n`
-    const head = this.#head
-    if (head !== '') this.#tally.answered(this.#status)
-    this.#tally.sent(end - start - framing)
-    if (head === '') socket.write(bytes.subarray(start, end))
-    else if (start >= head.length) {
-      // Head and body in one write: one packet, one system call. The head goes where the app's was.
-      bytes.write(head, start - head.length, 'latin1')
-      this.#head = ''
-      this.#begun = true
-      socket.write(bytes.subarray(start - head.length, end))
-    } else {
-      const whole = Buffer.allocUnsafe(head.length + end - start)
-      whole.write(head, 0, 'latin1')
-      bytes.copy(whole, head.length, start, end)
-      this.#head = ''
-      this.#begun = true
-      socket.write(whole)
-    }
-    if (this.#rechunk) socket.write('\r\n', 'latin1')
-    if (socket.writableLength === 0) return true
-    // `drain` comes only from a certain amount on, but these bytes must be gone, however few: a write of nothing queues behind them.
-    socket.write(nothing, this.#gone)
-    return false
+    return this.#answer.data(bytes, start, end, framing)
   }
 
   end(): void {
     this.#exchange = undefined
-    if (this.#rechunk) this.#head += '0\r\n\r\n'
-    this.flush()
+    this.#answer.end()
     this.#next()
   }
 
   fail(failure: Failure): void {
-    const body = this.#exchange?.request.body ?? null
+    const body = this.#early
     this.#exchange = undefined
-    this.#head = ''
-    if (this.#begun) return this.#cut()
+    if (this.#answer.begun) return this.#cut()
+    this.#answer.reset()
     const request = this.#request
     const instance = this.#gate.router.find(this.host)
     // Refused means that nothing was sent: whatever serves the name now gets the request, body and all.
@@ -305,32 +308,17 @@ class PlainConnection implements Visit, Sink, Timed {
     this.send(pageAnswer(name, this, this.#instance?.route))
   }
 
-  /** An answer of our own. */
+  /** An answer that is there as a whole: a page of ours, a file, or what is stored. */
   send(answer: Answer, close = false): void {
-    const slice = answer.body !== null && !Buffer.isBuffer(answer.body) ? answer.body : null
-    if (this.#socket.destroyed || !this.#busy) return slice?.close()
-    const request = this.#request
-    if (close && request) request.close = true
-    const last = request?.close || this.#bodyLeft > 0
-    const head = `${answerHead(answer, this.id, this.#gate.dateLine())}${last ? 'Connection: close\r\n' : ''}\r\n`
-    this.#begun = true
-    this.#tally.answered(answer.status)
-    if (answer.body === null || this.method === 'HEAD') {
-      slice?.close()
-      this.#socket.write(head, 'latin1')
-    } else if (Buffer.isBuffer(answer.body)) {
-      const body = answer.body
-      const whole = Buffer.allocUnsafe(head.length + body.length)
-      whole.write(head, 0, 'latin1')
-      body.copy(whole, head.length)
-      this.#tally.sent(body.length)
-      this.#socket.write(whole)
-    } else {
-      this.#socket.write(head, 'latin1')
-      void sendSlice(answer.body, this.#socket, (bytes) => this.#tally.sent(bytes)).then((whole) => (whole ? this.#next() : this.#cut()))
+    if (this.#socket.destroyed || !this.#busy) {
+      if (answer.body !== null && !Buffer.isBuffer(answer.body)) answer.body.close()
       return
     }
-    this.#next()
+    const request = this.#request
+    if (close && request) request.close = true
+    const later = this.#answer.send(answer, this, request?.close === true || this.#bodyLeft > 0)
+    if (later === undefined) this.#next()
+    else void later.then((whole) => (whole ? this.#next() : this.#cut()))
   }
 
   /** The answer is out. */
@@ -377,8 +365,6 @@ class PlainConnection implements Visit, Sink, Timed {
     this.#written = socket.bytesWritten
     this.deadline = this.#gate.sweep.now + limits.half_closed_ms
   }
-
-  readonly #gone = (): void => this.#exchange?.resume()
 
   readonly #end = (): void => {
     this.#ended = true

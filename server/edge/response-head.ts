@@ -15,13 +15,28 @@ export interface ResponseHead {
   /** How long the app says it keeps an idle connection, in ms; 0 if it does not say. */
   keep_ms: number
   upgrade: string
+  /** What `Surrogate-Key` and `Cache-Tag` say, which is for the cache alone. */
+  tags: string
   /** Whether it bears a Date. */
   dated: boolean
   /** Where in the bytes that were read the body begins. */
   body_start: number
 }
 
-const hops = ['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade', 'te', 'content-length', 'x-request-id', 'date'] as const
+const hops = [
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'upgrade',
+  'te',
+  'content-length',
+  'x-request-id',
+  'date',
+  'surrogate-key',
+  'cache-tag',
+  'x-cache',
+] as const
 type Hop = (typeof hops)[number]
 
 const hopsOfLength: readonly (readonly Hop[] | undefined)[] = Array.from({ length: 18 }, (_, length) => hops.filter((hop) => hop.length === length))
@@ -54,6 +69,7 @@ export function readResponseHead(bytes: Buffer, start: number, end: number): Res
     keep: minor === 1,
     keep_ms: 0,
     upgrade: '',
+    tags: '',
     dated: false,
     body_start: 0,
   }
@@ -102,6 +118,7 @@ export function readResponseHead(bytes: Buffer, start: number, end: number): Res
       const seconds = /timeout=(\d{1,5})/.exec(value)
       if (seconds) head.keep_ms = Number(seconds[1]) * 1000
     } else if (hop === 'upgrade') head.upgrade = value
+    else if (hop === 'surrogate-key' || hop === 'cache-tag') head.tags += `${value} `
   }
   if (at > kept) head.lines += bytes.toString('latin1', kept, at)
   if (head.chunked && (head.length !== -1 || minor === 0)) return 'garbage'

@@ -71,6 +71,7 @@ describe('the strict head', () => {
       lines: 'POST /a?b HTTP/1.1\r\nHost: x.localhost\r\nX-A:b\r\nContent-Length: 3\r\n',
       body_length: 3,
       close: false,
+      simple: false,
       body_start: plain.length - 3,
     })
   })
