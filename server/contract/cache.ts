@@ -21,11 +21,19 @@ export type CacheEvent = z.output<typeof cacheEvent>
 
 export const purged = z.object({ ok: z.boolean(), purged: z.number() })
 
+const tagLength = `A tag has ${limits.purge_tag.min} to ${limits.purge_tag.max} characters.`
+const tagCount = `Give ${limits.purge_tags.min} to ${limits.purge_tags.max} tags.`
+const urlLength = `An address has 1 to ${limits.purge_url_bytes} characters.`
+const urlCount = `Give ${limits.purge_urls.min} to ${limits.purge_urls.max} addresses.`
+
 export const purgeTagList = z
-  .array(z.string().min(limits.purge_tag.min).max(limits.purge_tag.max))
-  .min(limits.purge_tags.min)
-  .max(limits.purge_tags.max)
-export const purgeUrlList = z.array(z.string().min(1).max(limits.purge_url_bytes)).min(limits.purge_urls.min).max(limits.purge_urls.max)
+  .array(z.string().min(limits.purge_tag.min, tagLength).max(limits.purge_tag.max, tagLength))
+  .min(limits.purge_tags.min, tagCount)
+  .max(limits.purge_tags.max, tagCount)
+export const purgeUrlList = z
+  .array(z.string().min(1, urlLength).max(limits.purge_url_bytes, urlLength))
+  .min(limits.purge_urls.min, urlCount)
+  .max(limits.purge_urls.max, urlCount)
 
 /** What the inbound webhook takes: nothing (all), tags, or addresses. */
 export const purgeHookBody = z
