@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { explainFailure, planBuild } from './builder/index.ts'
 import { version } from './contract/index.ts'
 import type { RuntimeName } from './contract/deployments.ts'
-import type { RuntimeStatus } from './contract/instance.ts'
 import { createEngine } from './deploy/engine.ts'
 import { createEdge } from './edge/index.ts'
 import { createAuthenticator } from './features/authenticate.ts'
@@ -31,11 +30,13 @@ import { type Log, silentLog } from './lib/log.ts'
 import { hashSecret, newSecret } from './lib/token.ts'
 import { createNames } from './names/index.ts'
 import type { PlatformOptions } from './options.ts'
+import { chooseRuntime } from './runtime/choose.ts'
 import { createRuntimes } from './runtime/index.ts'
-import type { Runtime } from './runtime/runtime.ts'
 import { trustHostCertificates } from './source/certificates.ts'
 import { createSource } from './source/index.ts'
 import { lockDataFolder } from './store/lock.ts'
+import { createAuthorityStore } from './store/authorities.ts'
+import { listLocalNames } from './store/domains.ts'
 import { openStore } from './store/open.ts'
 import { insertSignInCode } from './store/people.ts'
 import { listUncached } from './store/projects.ts'
@@ -48,6 +49,8 @@ export interface PlatformHost {
   clock?: Clock
   /** Where an engine is looked for, in place of the usual places. */
   docker_candidates?: string[]
+  /** Another hosts file, and other folders of the system to keep certificates in. */
+  names?: { hosts_path?: string; root?: string; home?: string }
   /** Addresses of this machine on the network around it, in place of those that its interfaces have. */
   lan_addresses?: () => string[]
 }
@@ -130,6 +133,22 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     const runtime = await chooseRuntime(runtimes, options.runtime)
     const source = createSource({ environment: await trustHostCertificates(options.environment, join(data_dir, 'cache')) })
 
+    const urls = { api: '', edge: '', edge_https: null as string | null, dashboard: '' }
+    let httpsFellBack = false
+    const names = createNames({
+      store: createAuthorityStore(store.db, sealer),
+      ...{ clock, log, data_dir, machine: hostname(), instance: instanceId, home: options.home, environment: options.environment },
+      names: () => store.db.read(listLocalNames),
+      isHostsFileWanted: () => settings.current().hosts_file,
+      https: () => ({ url: urls.edge_https, fell_back: httpsFellBack }),
+      ...host.names,
+    })
+    closers.push(
+      () => names.close(),
+      bus.onAny((name) => name.startsWith('project:') && names.nudge()),
+    )
+    names.nudge()
+
     let pageOf: ReturnType<typeof createEngine>['pageOf'] | undefined
     let wake: ReturnType<typeof createEngine>['wake'] | undefined
     const edge = createEdge({
@@ -139,6 +158,8 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       wake: (route) => wake?.(route.project_id, route.deployment_id ?? ''),
       metrics: () => settings.current().metrics,
       private_cookie: foundation.cookie_name,
+      identityOf: names.identityFor,
+      httpsOnly: () => settings.current().https_redirect,
       cache: {
         directory: join(data_dir, 'cache', 'edge'),
         memory_bytes: () => settings.current().cache_memory_mb * 2 ** 20,
@@ -152,8 +173,12 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     if (edgeAt.fell_back && !options.edge_port_may_move)
       throw new Error(`Port ${options.edge_port} for the edge is taken. Choose another with --edge-port, or 0 for any.`)
     const shown = shownHost(options.host)
-    const urls = { api: '', edge: `http://${shown}:${edgeAt.port}`, edge_https: null as string | null, dashboard: '' }
-    const names = createNames({ httpsUrl: () => urls.edge_https })
+    urls.edge = `http://${shown}:${edgeAt.port}`
+    const secureAt = await edge.listenSecure({ host: options.host, port: options.edge_https_port })
+    if (secureAt.fell_back && !options.edge_https_port_may_move)
+      throw new Error(`Port ${options.edge_https_port} for HTTPS is taken. Choose another with --edge-https-port, or 0 for any.`)
+    httpsFellBack = secureAt.fell_back
+    urls.edge_https = `https://${shown}:${secureAt.port}`
     const authenticator = createAuthenticator({ db: store.db, clock })
 
     const purge = createPurge({ db: store.db, cache: edge.cache, clock, bus })
@@ -231,6 +256,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
             { name: 'edge', url: urls.edge, fell_back: edgeAt.fell_back },
           ],
           encryption: masterKey.kind,
+          names: names.checks,
         }),
     }
 
@@ -344,6 +370,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
         ...(apiFellBack ? [`Port ${options.port} is taken: the API is at ${urls.api} instead.`] : []),
         ...(lan.status().open && settings.current().lan ? [`The network around this machine is let in. ${lan.status().warning ?? ''}`] : []),
         ...(edgeAt.fell_back ? [`Port ${options.edge_port} is taken: the edge is at ${urls.edge} instead.`] : []),
+        ...(httpsFellBack ? [`Port ${options.edge_https_port} is taken: HTTPS is at ${urls.edge_https} instead.`] : []),
       ],
       signInUrl,
       resync: () => engine.resync(),
@@ -352,25 +379,6 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
   } catch (error) {
     await closeAll()
     throw error
-  }
-}
-
-/** The runtime of new deployments: the one that was asked for, or Docker where an engine answers, else processes. */
-async function chooseRuntime(
-  runtimes: Record<RuntimeName, Runtime>,
-  wish: PlatformOptions['runtime'],
-): Promise<RuntimeStatus & { name: RuntimeName }> {
-  if (wish !== 'auto') {
-    const { version, reason } = await runtimes[wish].probe()
-    return { name: wish, version, reason: `${reason} (--runtime ${wish})` }
-  }
-  const docker = await runtimes.docker.probe()
-  if (docker.available) return { name: 'docker', version: docker.version, reason: docker.reason }
-  const embedded = await runtimes.process.probe()
-  return {
-    name: 'process',
-    version: embedded.version,
-    reason: `${docker.reason} Apps run as processes of this machine, which does not isolate them.`,
   }
 }
 

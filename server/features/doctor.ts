@@ -1,4 +1,3 @@
-import { lookup } from 'node:dns/promises'
 import { statfs } from 'node:fs/promises'
 import type { z } from 'zod'
 import type { check } from '../contract/instance.ts'
@@ -14,6 +13,8 @@ export interface DoctorOptions {
   git(): Promise<string | undefined>
   addresses: { name: string; url: string; fell_back: boolean }[]
   encryption: 'keychain' | 'file_key'
+  /** What is found out about names and certificates. */
+  names(): Promise<Check[]>
 }
 
 const lowDisk_bytes = 5 * 1024 ** 3
@@ -24,7 +25,7 @@ export async function examine(options: DoctorOptions): Promise<Check[]> {
     ...(await Promise.all(options.runtimes.map((runtime) => engine(runtime, options.chosen)))),
     await git(options),
     ...options.addresses.map(port),
-    await names(),
+    ...(await options.names()),
     await disk(options.data_dir),
     await database(options.db),
     keys(options.encryption),
@@ -60,23 +61,6 @@ function port({ name, url, fell_back }: DoctorOptions['addresses'][number]): Che
     status: 'warning',
     message: `Its usual port is taken, so it is at ${url} for this run.`,
     mend: 'Stop what holds the usual port and start Homeport again, or choose a port with --port or --edge-port.',
-  }
-}
-
-/** Browsers resolve *.localhost by themselves; the system's resolver need not. */
-async function names(): Promise<Check> {
-  try {
-    const { address } = await lookup('homeport-doctor.localhost')
-    if (address === '127.0.0.1' || address === '::1') return ok('names', '*.localhost leads to this machine.')
-  } catch {
-    // Said below.
-  }
-  return {
-    name: 'names',
-    status: 'warning',
-    message:
-      'The system’s resolver does not know *.localhost. Chrome, Edge and Firefox open the addresses all the same; Safari and other programs may not.',
-    mend: 'On Linux install libnss-myhostname. Elsewhere add a line such as “127.0.0.1 my-app.localhost” to the hosts file for each project that such a program has to reach.',
   }
 }
 

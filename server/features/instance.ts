@@ -75,6 +75,7 @@ export function createInstanceHandlers(deps: FeatureDeps): InstanceHandlers {
       if (body.lan === true && !(await db.read(ownerHasPassword))) throw passwordRequired()
       const settings = await deps.settings.change(body)
       if (body.lan !== undefined) await deps.lan.look()
+      if (body.hosts_file !== undefined) await deps.names.followSetting()
       return { settings }
     },
 

@@ -5,7 +5,9 @@ import { blockText, hostsBlock, isWritable, readHosts, withBlock, writeBlock } f
 /** The lines of this instance in the hosts file of the machine. */
 export interface HostsFile {
   status(): Promise<HostsFileStatus>
-  /** The names or the setting may have changed: brings the file in step shortly after. */
+  /** Brings the file in step; what cannot be done is left to the doctor. */
+  sync(): Promise<void>
+  /** Names may have changed: the same, shortly after. */
   nudge(): void
   close(): Promise<void>
 }
@@ -31,7 +33,7 @@ export function createHostsFile(options: HostsFileOptions): HostsFile {
 
   const block = async () => hostsBlock(options.instance, await options.names())
 
-  const sync = async (): Promise<void> => {
+  const write = async (): Promise<void> => {
     try {
       const wanted = await block()
       const isWanted = options.isWanted()
@@ -50,7 +52,10 @@ export function createHostsFile(options: HostsFileOptions): HostsFile {
     }
   }
 
+  const sync = (): Promise<void> => (syncing = syncing.then(write))
+
   return {
+    sync,
     async status() {
       const wanted = await block()
       const text = await readHosts(path).catch(() => '')
@@ -63,7 +68,7 @@ export function createHostsFile(options: HostsFileOptions): HostsFile {
       if (timer !== undefined) return
       timer = setTimeout(() => {
         timer = undefined
-        syncing = syncing.then(sync)
+        void sync()
       }, settle_ms)
     },
     async close() {

@@ -1,12 +1,102 @@
+import { networkInterfaces } from 'node:os'
+import { join } from 'node:path'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import { createAuthorityDesk, type AuthorityDesk, type AuthorityStore } from './authority.ts'
+import { checkNames, systemResolve } from './checks.ts'
+import { createHostsFile } from './hosts-file.ts'
 import type { Names } from './names.ts'
+import { createRun } from './run.ts'
+import { createTrustBook } from './trust.ts'
+import { findTrustStores } from './trust-stores.ts'
 
 export type { Names } from './names.ts'
 
-export function createNames(options: { httpsUrl(): string | null }): Names {
+export interface NamesOptions {
+  store: AuthorityStore
+  clock: Clock
+  log: Log
+  /** What people call this machine. */
+  machine: string
+  instance: string
+  data_dir: string
+  home: string
+  environment: Record<string, string | undefined>
+  /** Every name of this instance that has to be found, in a steady order. */
+  names(): Promise<string[]>
+  isHostsFileWanted(): boolean
+  https(): { url: string | null; fell_back: boolean }
+  /** In place of the machine's own, for tests. */
+  hosts_path?: string
+  root?: string
+}
+
+export interface NamesDesk extends Names {
+  /** What a TLS handshake shows. */
+  identityFor: AuthorityDesk['identityFor']
+  /** Names or settings may have changed. */
+  nudge(): void
+  close(): Promise<void>
+}
+
+export function createNames(options: NamesOptions): NamesDesk {
+  const { platform } = process
+  const desk = createAuthorityDesk(options)
+  const run = createRun({ ...options.environment, HOME: options.home })
+  const trust = createTrustBook({
+    desk,
+    platform,
+    file: join(options.data_dir, 'authority.crt'),
+    stores: () => findTrustStores({ platform, home: options.home, root: options.root ?? '/', run }),
+  })
+  const hosts = createHostsFile({
+    path: options.hosts_path ?? systemHosts(platform, options.environment),
+    instance: options.instance,
+    data_dir: options.data_dir,
+    names: options.names,
+    isWanted: options.isHostsFileWanted,
+    log: options.log,
+  })
+
+  const https: Names['https'] = async () => {
+    const authority = await desk.current()
+    return {
+      edge_https_url: options.https().url,
+      authority: authority
+        ? {
+            subject: authority.subject,
+            fingerprint_sha256: authority.fingerprint_sha256,
+            created_at: authority.created_at,
+            expires_at: new Date(authority.expires_at).toISOString(),
+          }
+        : null,
+      trust: await trust.look(),
+    }
+  }
+
   return {
-    https: async () => ({ edge_https_url: options.httpsUrl(), authority: null, trust: [] }),
-    trust: async () => [],
-    remove: async () => [],
-    hostsFile: async () => ({ path: '', in_sync: true, writable: false, block: '', command: null }),
+    identityFor: (host) => desk.identityFor(host),
+    https,
+    trust: () => trust.add(),
+    remove: () => trust.remove(),
+    hostsFile: () => hosts.status(),
+    followSetting: () => hosts.sync(),
+    async checks() {
+      const facts = {
+        https: await https(),
+        https_fell_back: options.https().fell_back,
+        hosts_file: await hosts.status(),
+        is_hosts_file_wanted: options.isHostsFileWanted(),
+        names: await options.names(),
+        own_addresses: Object.values(networkInterfaces()).flatMap((list) => list?.map((one) => one.address) ?? []),
+        platform,
+      }
+      return checkNames(facts, systemResolve)
+    },
+    nudge: () => hosts.nudge(),
+    close: () => hosts.close(),
   }
 }
+
+const systemHosts = (platform: NodeJS.Platform, environment: Record<string, string | undefined>): string =>
+  platform === 'win32' ? join(environment.SystemRoot ?? 'C:\\Windows', 'System32', 'drivers', 'etc', 'hosts') : '/etc/hosts'

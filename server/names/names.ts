@@ -1,7 +1,6 @@
+import type { z } from 'zod'
+import type { check } from '../contract/instance.ts'
 import type { HostsFileStatus, HttpsStatus } from '../contract/network.ts'
-
-/** Whether a certificate store of this machine takes our authority, and what a person runs when we may not change it. */
-export type TrustState = HttpsStatus['trust'][number]
 
 /** HTTPS on local names, and what this machine makes of the names themselves. */
 export interface Names {
@@ -11,4 +10,8 @@ export interface Names {
   /** Takes it out of all of them and destroys its key; the next handshake makes another. */
   remove(): Promise<string[]>
   hostsFile(): Promise<HostsFileStatus>
+  /** The setting `hosts_file` has changed: what it says is done when this resolves. */
+  followSetting(): Promise<void>
+  /** What the doctor says of names and certificates. */
+  checks(): Promise<z.output<typeof check>[]>
 }

@@ -1,0 +1,32 @@
+import { execFile } from 'node:child_process'
+
+export interface Ran {
+  /** -1: there is no such program. */
+  code: number
+  out: string
+  /** Its last words, for a person. */
+  said: string
+}
+
+export type Run = (program: string, args: readonly string[]) => Promise<Ran>
+
+/** A person may have to answer a dialog. */
+const patience_ms = 120_000
+
+/** Runs programs of the system, never by a shell, with no more of our environment than they need. */
+export function createRun(environment: Record<string, string | undefined>): Run {
+  const passed = ['PATH', 'HOME', 'USERPROFILE', 'SystemRoot', 'DISPLAY', 'XDG_RUNTIME_DIR']
+  const env = Object.fromEntries(passed.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])))
+  return (program, args) =>
+    new Promise((resolve) => {
+      execFile(
+        program,
+        args,
+        { env: { ...env, LC_ALL: 'C' }, timeout: patience_ms, maxBuffer: 16 * 2 ** 20, windowsHide: true },
+        (error, out, err) => {
+          const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1
+          resolve({ code, out, said: (err || out).trim().split('\n').at(-1)?.slice(0, 300) ?? '' })
+        },
+      )
+    })
+}

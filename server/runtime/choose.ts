@@ -1,0 +1,22 @@
+import type { RuntimeName } from '../contract/deployments.ts'
+import type { RuntimeStatus } from '../contract/instance.ts'
+import type { Runtime } from './runtime.ts'
+
+/** The runtime of new deployments: the one that was asked for, or Docker where an engine answers, else processes. */
+export async function chooseRuntime(
+  runtimes: Record<RuntimeName, Runtime>,
+  wish: RuntimeName | 'auto',
+): Promise<RuntimeStatus & { name: RuntimeName }> {
+  if (wish !== 'auto') {
+    const { version, reason } = await runtimes[wish].probe()
+    return { name: wish, version, reason: `${reason} (--runtime ${wish})` }
+  }
+  const docker = await runtimes.docker.probe()
+  if (docker.available) return { name: 'docker', version: docker.version, reason: docker.reason }
+  const embedded = await runtimes.process.probe()
+  return {
+    name: 'process',
+    version: embedded.version,
+    reason: `${docker.reason} Apps run as processes of this machine, which does not isolate them.`,
+  }
+}
