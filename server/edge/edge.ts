@@ -12,8 +12,8 @@ export interface Edge {
   listenSecure(options: { host: string; port: number }): Promise<{ port: number; fell_back: boolean }>
 
   /**
-   * Opens a further listener, on an address of the network. `as`: all that comes by it is for this name, whatever Host it
-   * names. Rejects when the port is taken; closing cuts its connections at once.
+   * Opens a further listener, on an address of the network. `as`: what asks there for an address, or by a name that is
+   * none of the internet's, is for this name. Rejects when the port is taken; closing cuts its connections at once.
    */
   open(options: { address: string; port: number; as?: string }): Promise<{ port: number; close(): Promise<void> }>
 
@@ -57,7 +57,10 @@ export type Route = RouteOwner &
   (
     | { kind: 'upstream'; host: string; port: number }
     | { kind: 'static'; directory: string; spa_fallback: boolean }
-    /** An app that sleeps: the first request calls `EdgeOptions.wake`, and all of them wait for the route to change. */
+    /**
+     * An app that sleeps: what is stored of it is answered; the first request for more calls `EdgeOptions.wake`, and all of those
+     * wait for the route to change.
+     */
     | { kind: 'asleep' }
     /** A page of our own. `starting` holds requests until the route changes. */
     | { kind: 'page'; page: 'not_deployed' | 'building' | 'starting' | 'stopped' | 'crashed' | 'failed' }
@@ -83,8 +86,8 @@ export interface EdgeCache {
   purge(projectId: string, what: PurgeScope): Promise<number>
   /** What is stored of a project now. */
   stats(projectId: string): { objects: number; bytes: number }
-  /** What a plain GET of this would get now, and why; touches nothing. Names of headers in lower case. */
-  inspect(question: { project_id: string; host: string; target: string; headers: Record<string, string> }): CacheInspection
+  /** What a plain GET of this would get now, and why; touches nothing. `origin`: scheme, name and port. Names of headers in lower case. */
+  inspect(question: { project_id: string; origin: string; target: string; headers: Record<string, string> }): CacheInspection
   /** Off: every answer is a BYPASS, nothing is stored, and what is stored is dropped. */
   setEnabled(projectId: string, enabled: boolean): void
   /** Frees everything of a project that is gone. */

@@ -1,7 +1,6 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Asked, Wire } from './asked.ts'
-import type { Route } from './edge.ts'
 import type { Secure } from './elsewhere.ts'
 import { limits } from './limits.ts'
 import type { Meter } from './meter.ts'
@@ -19,10 +18,8 @@ export interface Gate {
   /** `Date: ...\r\n` */
   dateLine(): string
   starting_ms: number
-  /** Has the app behind this route woken; however often it is called, once. */
-  wake(route: Route): void
   look_secret: string | undefined
-  /** Connections that did not come by the main listener. `as`: the name that every request on it is for, whatever its Host says. */
+  /** Connections that did not come by the main listener. `as`: the name that stands for its address. */
   network: WeakMap<Wire, { as: string | undefined }>
   /** A cookie of the platform's own, kept from apps that share a host name with it. */
   private_cookie: string | undefined
@@ -44,24 +41,23 @@ interface UnderWay {
 const nothing = (): void => {}
 
 /**
- * What serves a name now; while its app is starting the request waits for the route to change, and one that sleeps is woken.
- * `then` is called once, at once when nothing has to be waited for. Returns how to stop waiting.
+ * What serves a name now; while its app is starting the request waits for the route to change. `then` is called once, at
+ * once when nothing has to be waited for. Returns how to stop waiting.
  */
 export function settle(gate: Gate, host: string, then: (instance: Instance | undefined) => void): () => void {
   const found = gate.router.find(host)
-  if (!found || !isComing(found)) {
+  if (!isStarting(found)) {
     then(found)
     return nothing
   }
   const until = gate.sweep.now + gate.starting_ms
   let forget = nothing
-  const listen = (instance: Instance): void => {
-    forget = gate.router.onceChanged(host, look)
-    if (instance.route.kind === 'asleep') gate.wake(instance.route)
-  }
   const look = (): void => {
     const instance = gate.router.find(host)
-    if (instance && isComing(instance) && gate.sweep.now < until) return listen(instance)
+    if (isStarting(instance) && gate.sweep.now < until) {
+      forget = gate.router.onceChanged(host, look)
+      return
+    }
     stop()
     then(instance)
   }
@@ -76,12 +72,12 @@ export function settle(gate: Gate, host: string, then: (instance: Instance | und
     forget()
     gate.sweep.delete(timed)
   }
+  forget = gate.router.onceChanged(host, look)
   gate.sweep.add(timed)
-  listen(found)
   return stop
 }
 
-const isComing = ({ route }: Instance): boolean => route.kind === 'asleep' || (route.kind === 'page' && route.page === 'starting')
+const isStarting = (instance: Instance | undefined): boolean => instance?.route.kind === 'page' && instance.route.page === 'starting'
 
 /** Watches that a request body keeps coming. Only the client's own slowness counts: not while the app holds it up. */
 export class BodyGuard implements Timed {

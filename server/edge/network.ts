@@ -38,7 +38,7 @@ export async function openListener(options: {
 }
 
 /**
- * The name that a request is for. On the network many apps and the dashboard stand at one address, and browsers share cookies
+ * The name that a request is for: on a listener for one name that name, however the machine is called in Host. On the network many apps and the dashboard stand at one address, and browsers share cookies
  * over all ports of it: the dashboard's own goes no further.
  */
 export function nameOf(gate: Gate, request: Asked): string {
@@ -46,8 +46,15 @@ export function nameOf(gate: Gate, request: Asked): string {
   const entry = gate.network.get(request.socket)
   if (entry === undefined) return named
   if (gate.private_cookie !== undefined && request.headers.cookie?.includes(gate.private_cookie)) hideCookie(request, gate.private_cookie)
-  return entry.as ?? named
+  return entry.as !== undefined && isOfTheNetwork(named) ? entry.as : named
 }
+
+/**
+ * Addresses, and names that no name server of the internet gives. By any other name a page from elsewhere could have been
+ * pointed here (DNS rebinding), to read what is meant for this network: such a name has to be one of the edge's own.
+ */
+const isOfTheNetwork = (name: string): boolean =>
+  name.startsWith('[') || /^[\d.]+$/.test(name) || !name.includes('.') || /\.(local|localhost|lan|home|internal|home\.arpa)$/.test(name)
 
 function hideCookie(request: Asked, name: string): void {
   const raw = request.rawHeaders

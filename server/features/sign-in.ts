@@ -50,7 +50,7 @@ export function createPasswordSignIn(options: { db: Db; clock: Clock }): (attemp
     if (wait_s > 0) return { wait_s }
     const known = await db.read((tx) => findPasswordByEmail(tx, email))
     try {
-      if (!(await isPassword(password, known?.hash)) || known === undefined) {
+      if (!(await isPassword(password, known?.hash, is_local ? 'near' : 'far')) || known === undefined) {
         if (!is_local) holdUp(email)
         return { wrong: true }
       }

@@ -64,6 +64,8 @@ export function createLan(options: LanOptions): Lan {
   const openings = new Map<string, Opening>()
   /** Addresses at which a listener could not be opened, with what is missing there. */
   let failures: string[] = []
+  /** Said once, and not at every look. */
+  const toldOf = new Set<string>()
   let state: LanState = closedState(options)
   let hosts: string[] = []
   let timer: NodeJS.Timeout | undefined
@@ -75,9 +77,11 @@ export function createLan(options: LanOptions): Lan {
     if (openings.has(key)) return true
     try {
       openings.set(key, await listen())
+      toldOf.delete(key)
       return true
     } catch (error) {
-      log.warn('lan_not_opened', { what: key, error })
+      if (!toldOf.has(key)) log.warn('lan_not_opened', { what: key, error })
+      toldOf.add(key)
       return false
     }
   }
@@ -161,6 +165,7 @@ export function createLan(options: LanOptions): Lan {
     state = closedState(options)
     hosts = []
     failures = []
+    toldOf.clear()
     const all = [...openings.values()]
     openings.clear()
     await Promise.all(all.map((opening) => opening.close()))

@@ -1,4 +1,4 @@
-/** Further listeners of the edge, for the network: one name each, whatever Host says. */
+/** Further listeners of the edge, for the network: one name each, however the machine is called there. */
 import { connect } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { get, owner, raw, startApp, startEdge, startRawApp, type TestEdge } from '../support/edge.ts'
@@ -33,7 +33,7 @@ async function openFor(name: string) {
 const seen = (text: string) => JSON.parse(text) as { name: string; headers: Record<string, string>; body: string }
 
 describe('a listener for a name', () => {
-  test.each(['10.0.0.7:4780', 'other.localhost', 'two.localhost:80', 'phone.local'])(
+  test.each(['10.0.0.7:4780', '[fd00::2]:4780', 'laptop', 'two.localhost:80', 'laptop.local:4780', 'laptop.home.arpa'])(
     'Host %s leads to its app, which sees it as it is',
     async (host) => {
       const [one] = [await openFor('one'), await openFor('two')]
@@ -41,6 +41,16 @@ describe('a listener for a name', () => {
       expect(answer).toMatchObject({ name: 'one', headers: { host, 'x-forwarded-host': host, 'x-forwarded-for': '127.0.0.1' } })
     },
   )
+
+  test('by a name of the internet it finds what has that name, and nothing else: a page of another site may have been pointed here', async () => {
+    const { port } = await openFor('one')
+    for (const host of ['evil.example', 'app.evil.example:4780', '10.0.0.7.nip.io', 'evil.localhost.example', 'local.evil'])
+      expect([host, (await get(port, '/', { host })).status]).toEqual([host, 404])
+    const app = await startApp((_, response) => response.end('by its own name'))
+    closers.push(app.close)
+    await edge.toPort(app.port, 'shop.example')
+    expect((await get(port, '/', { host: 'shop.example' })).text).toBe('by its own name')
+  })
 
   test('a request without a Host in order is refused as anywhere', async () => {
     const { port } = await openFor('one')

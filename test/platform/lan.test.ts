@@ -108,14 +108,15 @@ onLinux('the network, opened', () => {
     expect(byLoopback.status).toBe(421)
   })
 
-  test('each live project has an address of its own, whatever Host is sent', async () => {
+  test('each live project has an address of its own, however the machine is called', async () => {
     const [project] = (await lan()).projects
     expect(project).toMatchObject({ slug: 'mirror', name: 'mirror', urls: [expect.stringMatching(new RegExp(`^http://${near}:\\d+/$`))] })
     const url = project?.urls[0] ?? ''
-    for (const host of [new URL(url).host, 'phone.example', 'unknown.localhost']) {
+    for (const host of [new URL(url).host, 'laptop.local', 'unknown.localhost']) {
       const { status, json } = await ask(`${url}some/path?q=1`, { headers: { host } })
       expect([status, json]).toEqual([200, { url: '/some/path?q=1', headers: expect.objectContaining({ host, 'x-forwarded-host': host }) }])
     }
+    expect((await ask(url, { headers: { host: 'evil.example' } })).status).toBe(404)
     const odd = await ask(url, { headers: { host: 'not a host' } })
     expect(odd.status).toBe(400)
     // By its name at the edge's own port it is found as well.
