@@ -1,5 +1,5 @@
 import { type Call, type Command, exitCodes, text, UsageError } from './command.ts'
-import { ago, table } from './terminal.ts'
+import { ago, sizeOf, table } from './terminal.ts'
 
 export const cache: Command = {
   summary: 'Shows and empties what the edge has stored of a project.',
@@ -140,9 +140,4 @@ async function log(call: Call, slug: string): Promise<number> {
     for (const line of table(call.terminal, ['WHEN', 'BY', 'WHAT', 'PURGED', 'OF'], rows)) call.terminal.out(line)
   }
   return exitCodes.done
-}
-
-function sizeOf(bytes: number): string {
-  if (bytes < 1000) return `${bytes} bytes`
-  return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
 }

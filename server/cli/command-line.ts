@@ -8,6 +8,7 @@ import { doctor } from './doctor.ts'
 import { env } from './env.ts'
 import { lan } from './lan.ts'
 import { logs } from './logs.ts'
+import { metrics } from './metrics.ts'
 import { open } from './open.ts'
 import { password } from './password.ts'
 import { projects } from './projects.ts'
@@ -16,7 +17,10 @@ import { team } from './team.ts'
 import { user } from './user.ts'
 
 /** All that speak HTTP. `serve` is handed in: it alone loads the platform. */
-const clients = { deploy, projects, deployments, logs, env, cache, lan, password, open, doctor, user, team, settings } satisfies Record<string, Command>
+const clients = { deploy, projects, deployments, logs, env, cache, metrics, lan, password, open, doctor, user, team, settings } satisfies Record<
+  string,
+  Command
+>
 
 /** What the surroundings give to a call, once its flags are known. */
 export type Surroundings = Omit<Call, 'words' | 'flags' | 'json' | 'connect' | 'openUrl'> & {

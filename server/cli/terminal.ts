@@ -52,3 +52,9 @@ export function ago(iso: string, now: number): string {
   if (seconds < 172_800) return `${Math.floor(seconds / 3600)} h ago`
   return `${Math.floor(seconds / 86_400)} days ago`
 }
+
+export function sizeOf(bytes: number): string {
+  if (bytes < 1000) return `${bytes} bytes`
+  if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} kB`
+  return bytes < 1_000_000_000 ? `${(bytes / 1_000_000).toFixed(1)} MB` : `${(bytes / 1_000_000_000).toFixed(1)} GB`
+}
