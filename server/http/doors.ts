@@ -65,7 +65,7 @@ export function createDoors(options: DoorOptions): Door[] {
     },
     { path: '/docs', is_counted: false, answer: async () => (docs ??= docsPage()) },
     { path: '/sign-in', is_counted: true, answer: (request) => signInByCode(request, options) },
-    { method: 'POST', path: '/sign-in', is_counted: true, answer: (request) => signInByPassword(request, options) },
+    { method: 'POST', path: '/sign-in', is_counted: 'by_address', answer: (request) => signInByPassword(request, options) },
     purgeHookDoor(options.purgeHook),
     { path: '/app/**', is_counted: false, answer: (request) => dashboard(request.params.path ?? '/app/') },
     { path: '/app', is_counted: false, answer: async () => redirect(302, '/app/') },
