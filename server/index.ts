@@ -137,7 +137,16 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     let httpsFellBack = false
     const names = createNames({
       store: createAuthorityStore(store.db, sealer),
-      ...{ clock, log, data_dir, machine: hostname(), instance: instanceId, home: options.home, environment: options.environment },
+      ...{
+        clock,
+        log,
+        data_dir,
+        machine: hostname(),
+        instance: instanceId,
+        home: options.home,
+        hosts_path: options.hosts_path,
+        environment: options.environment,
+      },
       names: () => store.db.read(listLocalNames),
       isHostsFileWanted: () => settings.current().hosts_file,
       https: () => ({ url: urls.edge_https, fell_back: httpsFellBack }),
@@ -222,9 +231,9 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       cache: edge.cache,
       metrics,
       purge,
-      edgeAt: () => {
-        const secure = settings.current().https_redirect && urls.edge_https !== null ? Number(new URL(urls.edge_https).port || 443) : null
-        return { host: reachable(options.host), port: secure ?? edgeAt.port, is_secure: secure !== null }
+      edgeAt: (wantsHttps) => {
+        const is_secure = wantsHttps || settings.current().https_redirect
+        return { host: reachable(options.host), port: (is_secure ? secureAt : edgeAt).port, is_secure }
       },
       instance: () => ({
         version,

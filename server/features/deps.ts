@@ -24,8 +24,8 @@ export interface FeatureDeps {
   metrics: MetricsBook
   /** Takes out of it, and notes it in the project's log. */
   purge: Purge
-  /** Where the edge listens, for a request of our own. */
-  edgeAt(): { host: string; port: number; is_secure: boolean }
+  /** Where the edge listens, for a request of our own; by HTTPS also where plain HTTP is sent on to it. */
+  edgeAt(wantsHttps: boolean): { host: string; port: number; is_secure: boolean }
   /** The network around this machine: what is open there, and a look that makes it what the setting says. */
   lan: { status(): Pick<LanStatus, 'open' | 'warning' | 'dashboard_urls' | 'projects'>; look(): Promise<void> }
   /** Settings as they are now; `change` stores them and makes them hold at once. */

@@ -25,11 +25,14 @@ export async function inspectCache(deps: FeatureDeps, project: ProjectRow, quest
   if ('fault' in found || issues.length > 0)
     throw new Problem('invalid_input', `The body is not in order. ${issues[0]?.path}: ${issues[0]?.message}`, { issues })
 
-  const host = found.host ?? `${project.slug}.localhost`
-  const verdict = deps.cache.inspect({ project_id: project.id, host, target: found.target, headers })
-  const at = deps.edgeAt()
-  const answer = question.send === true ? await ask({ at, host, target: found.target, headers, signal }) : null
-  return { url: `${at.is_secure ? 'https' : 'http'}://${host}:${at.port}${found.target}`, ...verdict, answer }
+  const at = deps.edgeAt(found.is_secure)
+  const name = found.host ?? `${project.slug}.localhost`
+  // As a browser writes it in its Host header.
+  const host = at.port === (at.is_secure ? 443 : 80) ? name : `${name}:${at.port}`
+  const origin = `${at.is_secure ? 'https' : 'http'}://${host}`
+  const verdict = deps.cache.inspect({ project_id: project.id, origin, target: found.target, headers })
+  const answer = question.send === true ? await ask({ at, name, host, target: found.target, headers, signal }) : null
+  return { url: `${origin}${found.target}`, ...verdict, answer }
 }
 
 const lowerCased = (headers: Record<string, string>) =>
@@ -55,6 +58,7 @@ function faultsOf(headers: Record<string, string>): Issue[] {
 
 interface Asked {
   at: ReturnType<FeatureDeps['edgeAt']>
+  name: string
   host: string
   target: string
   headers: Record<string, string>
@@ -62,7 +66,7 @@ interface Asked {
 }
 
 /** A real GET through the edge, read to its end; null when no head came in time. */
-function ask({ at, host, target, headers, signal }: Asked): Promise<CacheVerdict['answer']> {
+function ask({ at, name, host, target, headers, signal }: Asked): Promise<CacheVerdict['answer']> {
   const began = performance.now()
   const request = at.is_secure ? requestSecurely : requestPlainly
   return new Promise((resolve) => {
@@ -73,10 +77,10 @@ function ask({ at, host, target, headers, signal }: Asked): Promise<CacheVerdict
         port: at.port,
         path: target,
         agent: false,
-        headers: { accept: '*/*', ...headers, host: `${host}:${at.port}` },
+        headers: { accept: '*/*', ...headers, host },
         signal: patience,
         // It is our own listener on this machine, whose authority need not be trusted here.
-        ...(at.is_secure ? { servername: host, rejectUnauthorized: false } : {}),
+        ...(at.is_secure ? { servername: name, rejectUnauthorized: false } : {}),
       },
       (got) => {
         const ms = Math.round((performance.now() - began) * 10) / 10

@@ -325,6 +325,14 @@ describe('inspect', () => {
     })
   })
 
+  test('over HTTPS an address is another one', async () => {
+    const sent = await inspect({ url: 'https://blog.localhost/is', send: true })
+    expect(sent).toMatchObject({ url: expect.stringMatching(/^https:\/\/blog\.localhost:\d+\/is$/), verdict: 'MISS', answer: { status: 200 } })
+    expect((await inspect({ url: 'https://blog.localhost/is' })).verdict).toBe('HIT')
+    expect((await inspect({ url: 'http://blog.localhost/is' })).verdict).toBe('MISS')
+    expect((await cache('blog', 'purge-urls', { urls: ['/is'] })).body).toEqual({ ok: true, purged: 1 })
+  })
+
   test('knows that answers vary', async () => {
     await stored('blog', '/iv?vary=accept-language', { 'accept-language': 'de' })
     const asked = (language: string) => inspect({ url: '/iv?vary=accept-language', headers: { 'Accept-Language': language } })

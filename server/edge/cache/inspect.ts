@@ -6,18 +6,17 @@ import { verdict } from './verdict.ts'
 
 interface Question {
   project_id: string
-  host: string
+  origin: string
   target: string
   headers: Record<string, string>
 }
 
 /** What a plain GET of an address would get now, and why. Touches nothing. */
-export function inspect(project: ProjectStore, { host, target, headers }: Question, now: number): CacheInspection {
-  const key = `${project.id} ${host} ${target}`
+export function inspect(project: ProjectStore, { origin, target, headers }: Question, now: number): CacheInspection {
+  const key = `${project.id} ${origin} ${target}`
   const without = (word: CacheInspection['verdict'], why: string): CacheInspection => ({ key, verdict: word, why, stored: null })
   if (!project.enabled) return without('BYPASS', 'Caching is off for this project.')
-  const slots = project.slotsOf(host, target)
-  const slot = slots.find((one) => one.entries.size > 0) ?? slots[0]
+  const slot = project.find(origin, target)
   const fields = { fields: (name: string) => headers[name] }
   const entry = slot?.select(fields)
   if (!slot || !entry) {
