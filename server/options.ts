@@ -24,6 +24,7 @@ export interface PlatformOptions {
   npmrc_file: string | null
   docker_host: string | null
   home: string
+  hosts_path: string
   /** The host's environment, for tools that are started: each of them gets an allow-list of it and nothing more. */
   environment: Record<string, string | undefined>
   /** Node's own binary, and npm's `npm-cli.js`, for builds without Docker. */
@@ -78,6 +79,7 @@ export function readOptions(flags: PlatformFlags = {}, env: NodeJS.ProcessEnv = 
     npmrc_file: env.HOMEPORT_NPMRC ?? null,
     docker_host: env.DOCKER_HOST ?? null,
     home: homedir(),
+    hosts_path: hostsPath(env),
     environment: { ...env },
     ...toolPaths(),
     cpus: availableParallelism(),
@@ -93,6 +95,11 @@ export function dataFolder(flag: string | undefined, env: NodeJS.ProcessEnv = pr
   if (process.platform === 'darwin') return join(home, 'Library', 'Application Support', 'Homeport')
   if (process.platform === 'win32') return join(env.LOCALAPPDATA ?? join(home, 'AppData', 'Local'), 'Homeport')
   return join(env.XDG_DATA_HOME ?? join(home, '.local', 'share'), 'homeport')
+}
+
+/** The hosts file of the system. */
+export function hostsPath(env: NodeJS.ProcessEnv = process.env): string {
+  return process.platform === 'win32' ? join(env.SystemRoot ?? 'C:\\Windows', 'System32', 'drivers', 'etc', 'hosts') : '/etc/hosts'
 }
 
 /** Where the command line finds an instance: by flag, by environment, else by the data folder. */

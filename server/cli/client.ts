@@ -34,7 +34,8 @@ export type CallInput<Id extends OperationId> = IfEmpty<ClientInput<Operations[I
 
 export interface Client {
   readonly url: string
-  call<Id extends OperationId>(id: Id, input: CallInput<Id>): Promise<Output<Operations[Id]>>
+  /** `patience`: how long it may take, in ms. */
+  call<Id extends OperationId>(id: Id, input: CallInput<Id>, patience?: number): Promise<Output<Operations[Id]>>
   /** The events of a stream; after a cut it goes on where it was, `end` or `signal` ends it. */
   stream<Id extends OperationId>(id: Id, input: CallInput<Id>, signal?: AbortSignal): AsyncGenerator<ReceivedEvent>
 }
@@ -75,8 +76,8 @@ export function createClient(options: { url: string; token: string | undefined }
   return {
     url: base,
 
-    async call<Id extends OperationId>(id: Id, input: CallInput<Id>): Promise<Output<Operations[Id]>> {
-      const answer = await send(id, input, { signal: AbortSignal.timeout(patience_ms) })
+    async call<Id extends OperationId>(id: Id, input: CallInput<Id>, patience = patience_ms): Promise<Output<Operations[Id]>> {
+      const answer = await send(id, input, { signal: AbortSignal.timeout(patience) })
       // The contract says what comes; the same record made the answer on the other side.
       return (answer.status === 204 ? undefined : await answer.json()) as Output<Operations[Id]>
     },

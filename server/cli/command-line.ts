@@ -6,6 +6,7 @@ import { deploy } from './deploy.ts'
 import { deployments } from './deployments.ts'
 import { doctor } from './doctor.ts'
 import { env } from './env.ts'
+import { hosts } from './hosts.ts'
 import { lan } from './lan.ts'
 import { logs } from './logs.ts'
 import { metrics } from './metrics.ts'
@@ -14,13 +15,28 @@ import { password } from './password.ts'
 import { projects } from './projects.ts'
 import { settings } from './settings.ts'
 import { team } from './team.ts'
+import { trust } from './trust.ts'
 import { user } from './user.ts'
 
 /** All that speak HTTP. `serve` is handed in: it alone loads the platform. */
-const clients = { deploy, projects, deployments, logs, env, cache, metrics, lan, password, open, doctor, user, team, settings } satisfies Record<
-  string,
-  Command
->
+const clients = {
+  deploy,
+  projects,
+  deployments,
+  logs,
+  env,
+  cache,
+  metrics,
+  lan,
+  trust,
+  hosts,
+  password,
+  open,
+  doctor,
+  user,
+  team,
+  settings,
+} satisfies Record<string, Command>
 
 /** What the surroundings give to a call, once its flags are known. */
 export type Surroundings = Omit<Call, 'words' | 'flags' | 'json' | 'connect' | 'openUrl'> & {

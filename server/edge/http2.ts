@@ -114,7 +114,7 @@ class StreamRequest implements Asked {
       encrypted: true,
       servername: (session.socket as TLSSocket).servername ?? null,
       // Reset, so that no half of an answer looks whole.
-      destroy: () => void stream.close(stream.writableFinished ? NGHTTP2_NO_ERROR : NGHTTP2_INTERNAL_ERROR),
+      destroy: () => stream.close(stream.writableFinished ? NGHTTP2_NO_ERROR : NGHTTP2_INTERNAL_ERROR),
     }
     stream.on('trailers', (_headers: unknown, _flags: number, lines: string[] | undefined) => this.rawTrailers.push(...(lines ?? [])))
   }

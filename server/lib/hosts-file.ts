@@ -18,6 +18,16 @@ export function hostsBlock(instance: string, names: readonly string[]): Block {
   return { begin: `# homeport begin ${instance}`, end: '# homeport end', lines }
 }
 
+/** What `blockText` wrote; throws at anything else, as an administrator may be about to write it. */
+export function readBlock(text: string): Block {
+  const [first = '', ...rest] = text.trimEnd().split('\n')
+  const instance = /^# homeport begin ([a-z0-9]+)$/.exec(first)?.[1]
+  const names = rest.slice(0, -1).map((line) => /^127\.0\.0\.1 (\S+)$/.exec(line)?.[1] ?? '')
+  const block = hostsBlock(instance ?? '', names)
+  if (instance === undefined || blockText(block) !== text) throw new Error('These are no lines for a hosts file.')
+  return block
+}
+
 export const blockText = (block: Block): string => `${[block.begin, ...block.lines, block.end].join('\n')}\n`
 
 /** The file's text with the block in it, in place of an older one; without lines: without the block. */
@@ -70,6 +80,12 @@ export async function isWritable(path: string): Promise<boolean> {
     () => true,
     () => false,
   )
+}
+
+/** Whether the file has exactly this block. */
+export async function isInStep(path: string, block: Block): Promise<boolean> {
+  const text = await readHosts(path).catch(() => '')
+  return withBlock(text, block) === text
 }
 
 /** Writes the block, or takes it out when it has no lines. False: nothing had to be changed. */

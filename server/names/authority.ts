@@ -62,7 +62,7 @@ export function createAuthorityDesk(options: { store: AuthorityStore; clock: Clo
     // It has ten years; one that is near its end is followed by another, which has to be trusted anew.
     if (record && readCertificate(record.certificate).expires_at - leafLife_ms > clock.now()) return record
     // Of many at once the first makes it.
-    if (known === reading) keep(make())
+    if (known === reading) void keep(make())
     return ensure()
   }
 

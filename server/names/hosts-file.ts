@@ -1,6 +1,6 @@
 import type { HostsFileStatus } from '../contract/network.ts'
 import type { Log } from '../lib/log.ts'
-import { blockText, hostsBlock, isWritable, readHosts, withBlock, writeBlock } from '../lib/hosts-file.ts'
+import { blockText, hostsBlock, isInStep, isWritable, readHosts, withBlock, writeBlock } from '../lib/hosts-file.ts'
 
 /** The lines of this instance in the hosts file of the machine. */
 export interface HostsFile {
@@ -58,8 +58,7 @@ export function createHostsFile(options: HostsFileOptions): HostsFile {
     sync,
     async status() {
       const wanted = await block()
-      const text = await readHosts(path).catch(() => '')
-      const in_sync = withBlock(text, wanted) === text
+      const in_sync = await isInStep(path, wanted)
       const writable = await isWritable(path)
       const command = writable ? null : `sudo npx homeport hosts --write --data ${quoted(options.data_dir)}`
       return { path, in_sync, writable, block: blockText(wanted), command }

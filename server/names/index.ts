@@ -26,8 +26,8 @@ export interface NamesOptions {
   names(): Promise<string[]>
   isHostsFileWanted(): boolean
   https(): { url: string | null; fell_back: boolean }
-  /** In place of the machine's own, for tests. */
-  hosts_path?: string
+  hosts_path: string
+  /** In place of `/`, for tests: where the system's folders begin. */
   root?: string
 }
 
@@ -50,7 +50,7 @@ export function createNames(options: NamesOptions): NamesDesk {
     stores: () => findTrustStores({ platform, home: options.home, root: options.root ?? '/', run }),
   })
   const hosts = createHostsFile({
-    path: options.hosts_path ?? systemHosts(platform, options.environment),
+    path: options.hosts_path,
     instance: options.instance,
     data_dir: options.data_dir,
     names: options.names,
@@ -97,6 +97,3 @@ export function createNames(options: NamesOptions): NamesDesk {
     close: () => hosts.close(),
   }
 }
-
-const systemHosts = (platform: NodeJS.Platform, environment: Record<string, string | undefined>): string =>
-  platform === 'win32' ? join(environment.SystemRoot ?? 'C:\\Windows', 'System32', 'drivers', 'etc', 'hosts') : '/etc/hosts'
