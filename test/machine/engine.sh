@@ -15,7 +15,7 @@ set -euo pipefail
 packages=(
   docker.io:dockerd iptables:iptables debootstrap:debootstrap
   chromium:chromium xvfb:Xvfb xauth:xauth fonts-liberation: fonts-noto-color-emoji:
-  git:git openssl:openssl ca-certificates:update-ca-certificates openssh-server:sshd openssh-client:ssh
+  git:git openssl:openssl libnss3-tools:certutil ca-certificates:update-ca-certificates openssh-server:sshd openssh-client:ssh
   procps:ps iproute2:ip curl:curl
 )
 bench_packages=(nginx:nginx caddy:caddy haproxy:haproxy varnish:varnishd varnish-modules: wrk:wrk)

@@ -59,6 +59,8 @@ export async function startTestPlatform(options: {
     readOptions({ data: data_dir, port: String(options.port ?? 0), 'edge-port': String(options.edge_port ?? 0), runtime: options.runtime }),
     {
       log: createLog((line) => log.push(line)),
+      // Never the hosts file and the certificates of this very machine.
+      names: { hosts_path: join(data_dir, 'hosts'), root: join(data_dir, 'system'), home: join(data_dir, 'home') },
       ...(options.lan_addresses === undefined ? {} : { lan_addresses: options.lan_addresses }),
     },
   )

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
-export type Requirement = 'docker' | 'chromium' | 'electron' | 'git' | 'sshd'
+export type Requirement = 'docker' | 'chromium' | 'electron' | 'git' | 'sshd' | 'nss'
 
 const found = new Map<Requirement, { ok: boolean; reason: string }>()
 
@@ -42,6 +42,16 @@ const look: Record<Requirement, () => { ok: boolean; reason: string }> = {
     return existsSync('/usr/sbin/sshd')
       ? { ok: true, reason: '' }
       : { ok: false, reason: 'no ssh server to fetch from; install the package openssh-server' }
+  },
+  nss() {
+    try {
+      execFileSync('certutil', ['-H'], { stdio: 'ignore' })
+    } catch (error) {
+      // It explains itself with 1.
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
+        return { ok: false, reason: 'no certutil to write certificate databases of browsers; install the package libnss3-tools' }
+    }
+    return { ok: true, reason: '' }
   },
   git() {
     try {
