@@ -118,7 +118,8 @@ export function readResponseHead(bytes: Buffer, start: number, end: number): Res
       const seconds = /timeout=(\d{1,5})/.exec(value)
       if (seconds) head.keep_ms = Number(seconds[1]) * 1000
     } else if (hop === 'upgrade') head.upgrade = value
-    else if (hop === 'surrogate-key' || hop === 'cache-tag') head.tags += `${value} `
+    else if (hop === 'surrogate-key') head.tags += `${value.replace(/\s+/g, '\n')}\n`
+    else if (hop === 'cache-tag') head.tags += `${value.replace(/\s*,\s*/g, '\n')}\n`
   }
   if (at > kept) head.lines += bytes.toString('latin1', kept, at)
   if (head.chunked && (head.length !== -1 || minor === 0)) return 'garbage'

@@ -214,13 +214,14 @@ export class Fetch implements Sink {
     const { cache, stale } = this.#options
     const now = cache.clock.now()
     this.#done()
-    if (stale && !this.#head && mayServeOnError(stale, now, 0)) return this.#serveStale(stale, now, `fwd=stale; detail="${failure}"`)
+    if (stale && !this.#head && failure !== 'moved' && mayServeOnError(stale, now, 0))
+      return this.#serveStale(stale, now, `fwd=stale; detail="${failure}"`)
     const readers = [...this.readers]
     this.readers.clear()
     this.#letGo()
     for (const reader of readers) {
       if (this.#head) reader.fail('cut')
-      else if (reader === this.#lead || failure === 'refused' || failure === 'timeout') reader.fail(failure)
+      else if (reader === this.#lead || failure === 'refused' || failure === 'moved' || failure === 'timeout') reader.fail(failure)
       else reader.again()
     }
   }
@@ -319,5 +320,11 @@ const fieldsOf = (head: string): Fields => ({
   },
 })
 
-/** Tags as they stand in `Surrogate-Key` and `Cache-Tag`, gathered when the head was read. */
-export const readTags = (text: string): string[] => [...new Set(text.split(/[\s,]+/).filter((tag) => tag !== ''))].slice(0, 500)
+/** Tags of `Surrogate-Key` (between spaces) and `Cache-Tag` (between commas), a line each since the head was read. They are UTF-8, as in a purge. */
+export const readTags = (text: string): string[] => [...new Set(text.split('\n').filter((tag) => tag !== ''))].map(decoded)
+
+function decoded(tag: string): string {
+  if (!/[\x80-\xff]/.test(tag)) return tag
+  const text = Buffer.from(tag, 'latin1').toString()
+  return text.includes('\ufffd') ? tag : text
+}
