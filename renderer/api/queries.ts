@@ -131,15 +131,16 @@ export function useHttps(enabled = true) {
   return useQuery({ queryKey: keys.https, enabled, queryFn: async ({ signal }) => (await client.call('getHttps', { signal })).https })
 }
 
-export function useHostsFile() {
+export function useHostsFile(enabled = true) {
   const client = useClient()
-  return useQuery({ queryKey: keys.hostsFile, queryFn: async ({ signal }) => (await client.call('getHostsFile', { signal })).hosts_file })
+  return useQuery({ queryKey: keys.hostsFile, enabled, queryFn: async ({ signal }) => (await client.call('getHostsFile', { signal })).hosts_file })
 }
 
-export function useLan() {
+export function useLan(enabled = true) {
   const client = useClient()
   return useQuery({
     queryKey: keys.lan,
+    enabled,
     queryFn: async ({ signal }) => (await client.call('getLan', { signal })).lan,
     // Addresses come and go with the networks that the machine joins.
     refetchInterval: look_again_ms,

@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { useSearchParams } from 'wouter'
 import { useProject } from '../../api/queries.ts'
 import { SkeletonRows } from '../../ui/feedback.tsx'
+import { useLanding } from '../frame/landing.ts'
 import { useTitle } from '../frame/title.ts'
 import { Inspector } from './inspector.tsx'
 import { PurgeLog } from './log.tsx'
@@ -15,6 +16,7 @@ export default function CachePage({ slug }: { slug: string }) {
   const { data: project } = useProject(slug)
   useTitle(`Cache · ${project?.name ?? slug}`)
   const [params, setParams] = useSearchParams()
+  useLanding(project !== undefined)
   const [asking, setAsking] = useState(false)
   // The palette leads here with the question already put.
   const isAsked = params.get('purge') === 'all'

@@ -52,8 +52,8 @@ interface Counts {
 
 function Ratio({ cache }: { cache: Counts }) {
   const ways = [
-    { name: 'hits', way: 'hit', count: cache.hits },
-    { name: 'misses', way: 'miss', count: cache.misses },
+    { name: cache.hits === 1 ? 'hit' : 'hits', way: 'hit', count: cache.hits },
+    { name: cache.misses === 1 ? 'miss' : 'misses', way: 'miss', count: cache.misses },
     { name: 'bypass', way: 'bypass', count: cache.bypass },
   ]
   const isEmpty = cache.hits + cache.misses + cache.bypass === 0
@@ -61,11 +61,7 @@ function Ratio({ cache }: { cache: Counts }) {
     <>
       <p className="cache-ratio">
         <strong>{cache.hit_ratio === null ? 'No figure yet' : percent(cache.hit_ratio)}</strong>
-        <span className="quiet">
-          {cache.hit_ratio === null
-            ? 'nothing that could be cached was asked for in 24 hours'
-            : 'of what could be cached came from here, in 24 hours'}
-        </span>
+        <span className="quiet">{cache.hit_ratio === null ? 'nothing was looked up in 24 hours' : 'of what was looked up in 24 hours was here'}</span>
       </p>
       <div className="cache-ways" aria-hidden>
         {!isEmpty && ways.map(({ way, count }) => count > 0 && <span key={way} className={`cache-way-${way}`} style={{ flexGrow: count }} />)}

@@ -16,6 +16,8 @@ export function useRuntimeLog(slug: string) {
 
   useEffect(() => {
     const stopped = new AbortController()
+    // Which of its lives each deployment is in, to tell a waking from a start.
+    const last = new Map<string | null, RuntimeStateEvent['state']>()
     store.clear()
     client.follow(
       'streamRuntimeLog',
@@ -30,7 +32,8 @@ export function useRuntimeLog(slug: string) {
               lines.push({ text: data.line, source: data.stream, ts: data.ts, group: data.deployment_id })
               if (data.deployment_id !== null) ids.add(data.deployment_id)
             } else if (event === 'state') {
-              lines.push({ text: sentence(data), source: 'system', ts: data.ts, group: data.deployment_id })
+              lines.push({ text: sentence(data, last.get(data.deployment_id) === 'cold'), source: 'system', ts: data.ts, group: data.deployment_id })
+              if (data.state !== 'starting') last.set(data.deployment_id, data.state)
               // An old version that ends after the new one has begun says nothing about the app.
               setState((before) => (before && (before.deployment_id ?? '') > (data.deployment_id ?? '') ? before : data))
             } else if (event === 'lagged') {
@@ -54,11 +57,11 @@ export function useRuntimeLog(slug: string) {
   return { store, stream, state: state?.state ?? null, deployments }
 }
 
-function sentence({ state, exit_code, deployment_id }: RuntimeStateEvent): string {
+function sentence({ state, exit_code, deployment_id }: RuntimeStateEvent, slept: boolean): string {
   const code = exit_code === null ? '' : ` with code ${exit_code}`
   const words = {
-    starting: 'starting',
-    running: 'running',
+    starting: slept ? 'waking: somebody asks for it' : 'starting',
+    running: slept ? 'awake again' : 'running',
     cold: 'went to sleep: nobody asked for it; the next request wakes it',
     exited: `exited${code}`,
     oom: 'out of memory: stopped',

@@ -17,7 +17,7 @@ export function Figures({ metrics, project }: { metrics: Metrics; project: Proje
         {counted(totals.errors, 'answer', 'answers')} of 500 or more
       </Figure>
       <Figure name="Median answer" value={milliseconds(totals.p50_ms)}>
-        p95 {milliseconds(totals.p95_ms)}, p99 {milliseconds(totals.p99_ms)}
+        <span className="nowrap">p95 {milliseconds(totals.p95_ms)},</span> <span className="nowrap">p99 {milliseconds(totals.p99_ms)}</span>
       </Figure>
       <Figure name="From the cache" value={cache.hit_ratio === null ? 'None' : percent(cache.hit_ratio)}>
         {counted(cache.hits, 'hit', 'hits')}, {counted(cache.misses, 'miss', 'misses')}

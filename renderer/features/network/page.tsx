@@ -1,6 +1,7 @@
-import { useInstance } from '../../api/queries.ts'
+import { useHostsFile, useHttps, useInstance, useLan } from '../../api/queries.ts'
 import { problemFrom } from '../../api/problem.ts'
 import { ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
+import { useLanding } from '../frame/landing.ts'
 import { useTitle } from '../frame/title.ts'
 import { InstanceHead } from '../instance/instance-head.tsx'
 import { HostsFile } from './hosts-file.tsx'
@@ -12,12 +13,16 @@ import './page.css'
 export default function NetworkPage() {
   useTitle('Network')
   const { data, error, isPending, refetch } = useInstance()
+  // Where a part begins is known when those above it are drawn.
+  const isOwner = data?.user.is_instance_owner ?? false
+  const isDrawn = [useLan(isOwner), useHttps(isOwner), useHostsFile(isOwner)].every((query) => query.data !== undefined)
+  useLanding(isDrawn)
   return (
     <div className="page">
       <InstanceHead />
       {error && <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />}
       {isPending && <SkeletonRows rows={6} height={80} />}
-      {data?.user.is_instance_owner ? (
+      {isOwner ? (
         <>
           <Lan />
           <Https />

@@ -5,6 +5,7 @@ import {
   Eraser,
   ExternalLink,
   Flame,
+  KeyRound,
   Layers,
   Monitor,
   Moon,
@@ -101,8 +102,10 @@ function ProjectActs({ slug, ...group }: GroupProps & { slug: string }) {
     { text: 'Metrics', icon: <ChartColumn size={16} aria-hidden />, run: () => go(`${root}/metrics`) },
     { text: 'Metrics of 7 days', icon: <ChartColumn size={16} aria-hidden />, run: () => go(`${root}/metrics?range=7d`) },
     { text: 'Metrics of 30 days', icon: <ChartColumn size={16} aria-hidden />, run: () => go(`${root}/metrics?range=30d`) },
-    { text: 'Cache: what it keeps, inspect, webhook', icon: <Layers size={16} aria-hidden />, run: () => go(`${root}/cache`) },
+    { text: 'Cache: what it keeps, and why', icon: <Layers size={16} aria-hidden />, run: () => go(`${root}/cache`) },
     { text: 'Purge everything from the cache…', icon: <Eraser size={16} aria-hidden />, run: () => go(`${root}/cache?purge=all`) },
+    { text: 'Purge by tag or address…', icon: <Eraser size={16} aria-hidden />, run: () => go(`${root}/cache?at=purge`) },
+    { text: 'Purge webhook and its token…', icon: <KeyRound size={16} aria-hidden />, run: () => go(`${root}/cache?at=webhook`) },
     {
       text: project.caching_enabled ? 'Edge cache: switch off' : 'Edge cache: switch on',
       icon: <Layers size={16} aria-hidden />,
@@ -159,8 +162,11 @@ function General(group: GroupProps) {
     { text: 'Instance: runtime, people, settings', icon: <Anchor size={16} aria-hidden />, run: () => go('/instance') },
     ...(isOwner
       ? [
-          { text: 'Network: phones, HTTPS, hosts file', icon: <Wifi size={16} aria-hidden />, run: () => go('/instance/network') },
-          { text: 'Trust HTTPS on this machine…', icon: <ShieldCheck size={16} aria-hidden />, run: () => go('/instance/network') },
+          { text: 'Network: open it to phones and other machines…', icon: <Wifi size={16} aria-hidden />, run: () => go('/instance/network') },
+          { text: 'Network: set the owner’s password…', icon: <Wifi size={16} aria-hidden />, run: () => go('/instance/network?at=lan') },
+          { text: 'Network: trust HTTPS on this machine…', icon: <ShieldCheck size={16} aria-hidden />, run: () => go('/instance/network?at=https') },
+          { text: 'Network: send plain HTTP on to HTTPS…', icon: <ShieldCheck size={16} aria-hidden />, run: () => go('/instance/network?at=https') },
+          { text: 'Network: names in the hosts file…', icon: <Wifi size={16} aria-hidden />, run: () => go('/instance/network?at=hosts-file') },
         ]
       : []),
     { text: 'Theme: light', icon: <Sun size={16} aria-hidden />, run: () => setTheme('light') },

@@ -1,5 +1,6 @@
 import type { Project } from '../../../server/contract/projects.ts'
-import { useHttps, useInstance } from '../../api/queries.ts'
+import { useHttps, useInstance, useLan } from '../../api/queries.ts'
+import { useConnection } from '../../stores/connection.ts'
 
 /** Where the edge serves a slug, by the address that the instance gives for its edge. */
 export function addressOf(slug: string, edgeUrl: string): string {
@@ -11,8 +12,23 @@ export function addressOf(slug: string, edgeUrl: string): string {
 /** null as long as the instance has not said where its edge is. */
 export function useAddress(slug: Project['slug']): string | null {
   const edgeUrl = useInstance().data?.instance.edge_url
+  const near = useNetworkAddress(slug)
   // What an instance says is data: an address that is none of the web leads nowhere.
-  return edgeUrl && /^https?:\/\//.test(edgeUrl) && URL.canParse(edgeUrl) ? addressOf(slug, edgeUrl) : null
+  return near ?? (edgeUrl && /^https?:\/\//.test(edgeUrl) && URL.canParse(edgeUrl) ? addressOf(slug, edgeUrl) : null)
+}
+
+/** Seen from another device a project is at a port of its own: nothing there finds the names that end in localhost. */
+function useNetworkAddress(slug: Project['slug']): string | null {
+  const isOwner = useInstance().data?.user.is_instance_owner ?? false
+  const baseUrl = useConnection((state) => state.current.base_url)
+  const isNear = baseUrl === '' && !isLoopback(location.hostname)
+  const { data: lan } = useLan(isOwner && isNear)
+  const urls = lan?.projects.find((project) => project.slug === slug)?.urls.filter((url) => /^https?:\/\//.test(url)) ?? []
+  return urls.find((url) => new URL(url).hostname === location.hostname) ?? urls[0] ?? null
+}
+
+export function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname.endsWith('.localhost') || hostname === '[::1]' || hostname === '127.0.0.1'
 }
 
 /** The same over HTTPS, once this machine trusts the certificates; null before. Who trusts is for the owner to know. */

@@ -8,6 +8,7 @@ import { Contours } from '../../ui/contours.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Logo } from '../../ui/logo.tsx'
 import { useTitle } from '../frame/title.ts'
+import { isLoopback } from '../project/address.ts'
 import { PasswordForm } from './password-form.tsx'
 import './sign-in.css'
 
@@ -46,6 +47,7 @@ export function SignIn() {
         <Logo size={44} />
         <h1>Sign in to Homeport</h1>
         <PasswordForm onSignedIn={enter} />
+        {isInTheClear() && <p className="faint">This connection is not encrypted: sign in over networks that you trust.</p>}
         <h2>Or by a link</h2>
         <p className="quiet">No password set, or on the machine itself? A link signs you in. Ask for one where this instance runs:</p>
         <p className="command">
@@ -62,4 +64,8 @@ export function SignIn() {
       </div>
     </main>
   )
+}
+
+function isInTheClear(): boolean {
+  return location.protocol === 'http:' && !isLoopback(location.hostname)
 }

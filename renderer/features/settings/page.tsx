@@ -24,6 +24,8 @@ export default function SettingsPage({ slug }: { slug: string }) {
 
 // What the platform finds out by itself is an empty field here, not a word to be typed.
 const auto = 'auto'
+// These hold from the moment that they are saved.
+const atOnce = ['name', 'caching_enabled', 'always_warm']
 const detectable = ['node_version', 'install_command', 'build_command'] as const
 
 function Settings({ project }: { project: Project }) {
@@ -38,7 +40,7 @@ function Settings({ project }: { project: Project }) {
       if (asked !== undefined && after.memory_limit_mb < asked) {
         showToast({ kind: 'failed', text: `The plan allows ${after.memory_limit_mb} MB; that is what was set.`, request_id: null })
       } else showToast({ kind: 'done', text: 'Settings saved.', request_id: null })
-      setSaved(Object.keys(changes).some((name) => name !== 'name' && name !== 'caching_enabled'))
+      setSaved(Object.keys(changes).some((name) => !atOnce.includes(name)))
       setChanges({})
     },
   })
