@@ -5,7 +5,6 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { join } from 'node:path'
 import { explainFailure, planBuild } from './builder/index.ts'
 import { version } from './contract/index.ts'
-import type { RuntimeName } from './contract/deployments.ts'
 import { createEngine } from './deploy/engine.ts'
 import { createEdge } from './edge/index.ts'
 import { createAuthenticator } from './features/authenticate.ts'
@@ -21,7 +20,6 @@ import { createPasswordSignIn } from './features/sign-in.ts'
 import { createGate } from './http/index.ts'
 import { createFileKey } from './keys/file-key.ts'
 import type { MasterKey } from './keys/keys.ts'
-import { readLanAddresses } from './lan/addresses.ts'
 import { createLan, type Lan } from './lan/lan.ts'
 import { createBus } from './lib/bus.ts'
 import { type Clock, isoTime, systemClock } from './lib/clock.ts'
@@ -30,7 +28,7 @@ import { type Log, silentLog } from './lib/log.ts'
 import { hashSecret, newSecret } from './lib/token.ts'
 import { createNames } from './names/index.ts'
 import type { PlatformOptions } from './options.ts'
-import { chooseRuntime } from './runtime/choose.ts'
+import { appsToStop, chooseRuntime } from './runtime/choose.ts'
 import { createRuntimes } from './runtime/index.ts'
 import { trustHostCertificates } from './source/certificates.ts'
 import { createSource } from './source/index.ts'
@@ -255,6 +253,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
         ),
       doctor: () =>
         examine({
+          network: () => features.lan.status(),
           db: store.db,
           data_dir,
           runtimes: Object.values(runtimes),
@@ -315,15 +314,16 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
 
     lan = createLan({
       ...lanFacts(store.db, settings.current),
-      addresses: host.lan_addresses ?? readLanAddresses,
-      machine: hostname(),
+      addresses: host.lan_addresses,
       api: { host: options.host, port: apiPort, open: gate.open },
       edge: { host: options.host, port: edgeAt.port, open: edge.open },
       log,
     })
     await lan.look()
-    closers.push(() => lan?.close())
-    closers.push(bus.onAny((name) => name.startsWith('project:') && lan?.nudge()))
+    closers.push(
+      () => lan?.close(),
+      bus.onAny((name) => name.startsWith('project:') && lan?.nudge()),
+    )
 
     const noteRequests = setInterval(() => {
       const seen = edge.takeLastRequests()
@@ -389,12 +389,6 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     await closeAll()
     throw error
   }
-}
-
-/** What the setting `on_exit` means for each runtime. */
-function appsToStop(on_exit: 'default' | 'stop' | 'keep'): RuntimeName[] {
-  if (on_exit === 'keep') return []
-  return on_exit === 'stop' ? ['docker', 'process'] : ['process']
 }
 
 /** An address that a person can open: a wildcard bind is reached by the loopback name. */

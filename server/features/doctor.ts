@@ -13,6 +13,8 @@ export interface DoctorOptions {
   git(): Promise<string | undefined>
   addresses: { name: string; url: string; fell_back: boolean }[]
   encryption: 'keychain' | 'file_key'
+  /** Whether others on the network can reach the instance. */
+  network(): { open: boolean; warning: string | null }
   /** What is found out about names and certificates. */
   names(): Promise<Check[]>
 }
@@ -26,6 +28,7 @@ export async function examine(options: DoctorOptions): Promise<Check[]> {
     await git(options),
     ...options.addresses.map(port),
     ...(await options.names()),
+    network(options.network()),
     await disk(options.data_dir),
     await database(options.db),
     keys(options.encryption),
@@ -62,6 +65,11 @@ function port({ name, url, fell_back }: DoctorOptions['addresses'][number]): Che
     message: `Its usual port is taken, so it is at ${url} for this run.`,
     mend: 'Stop what holds the usual port and start Homeport again, or choose a port with --port or --edge-port.',
   }
+}
+
+function network({ open, warning }: { open: boolean; warning: string | null }): Check {
+  if (!open) return ok('network', 'Closed: only this machine reaches the instance.')
+  return { name: 'network', status: 'warning', message: `Open. ${warning ?? ''}`.trim(), mend: 'Close it when nobody needs it: homeport lan off' }
 }
 
 async function disk(folder: string): Promise<Check> {

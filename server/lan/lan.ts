@@ -1,4 +1,6 @@
+import { hostname } from 'node:os'
 import type { Log } from '../lib/log.ts'
+import { readLanAddresses } from './addresses.ts'
 
 /** A listener on an address of the network. Closing it cuts its connections. */
 export interface Opening {
@@ -8,9 +10,10 @@ export interface Opening {
 export interface LanOptions {
   /** Whether the network shall be let in; asked at every look. */
   isWanted(): Promise<boolean>
-  addresses(): string[]
-  /** What the machine calls itself: it is `{machine}.local` where names are found without a server (mDNS). */
-  machine: string
+  /** Those of the machine's interfaces when absent. */
+  addresses?: (() => string[]) | undefined
+  /** What the machine calls itself, by the system when absent: it is `{machine}.local` where names are found without a server (mDNS). */
+  machine?: string
   /** What the main listeners stand at. An address that they cover already needs no listener of ours. */
   api: { host: string; port: number; open(at: { address: string; port: number }): Promise<Opening> }
   edge: { host: string; port: number; open(at: { address: string; port: number; as?: string }): Promise<Opening> }
@@ -60,7 +63,7 @@ const portsTried = 200
  * which would open the public ones too. A phone does not resolve `slug.localhost`, so each live project gets a port.
  */
 export function createLan(options: LanOptions): Lan {
-  const { api, edge, log } = options
+  const { api, edge, log, addresses: readAddresses = readLanAddresses, machine = hostname() } = options
   const openings = new Map<string, Opening>()
   /** Addresses at which a listener could not be opened, with what is missing there. */
   let failures: string[] = []
@@ -89,7 +92,7 @@ export function createLan(options: LanOptions): Lan {
   async function lookNow(): Promise<void> {
     if (isClosed || !(await options.isWanted())) return shut()
     timer ??= setInterval(() => void look(), options.every_ms ?? 10_000).unref()
-    const addresses = options.addresses()
+    const addresses = readAddresses()
     const wanted = new Set<string>()
     failures = []
 
@@ -102,7 +105,7 @@ export function createLan(options: LanOptions): Lan {
       else failures.push(`${literal(address)}:${api.port}`)
       if (!hasEdge) failures.push(`${literal(address)}:${edge.port}`)
     }
-    hosts = [...dashboards, `${options.machine.split('.')[0]}.local:${api.port}`].map((host) => host.toLowerCase())
+    hosts = [...dashboards, `${machine.split('.')[0]}.local:${api.port}`].map((host) => host.toLowerCase())
 
     const projects = (await options.projects()).slice(0, maxProjects)
     const shown = await openProjects(projects, addresses, wanted)
@@ -210,7 +213,7 @@ function portsFrom(edgePort: number): number[] {
 }
 
 /** Started by hand on an open address, the instance is open without the setting. */
-function closedState({ api, edge, addresses }: LanOptions): LanState {
+function closedState({ api, edge, addresses = readLanAddresses }: LanOptions): LanState {
   const around = isLoopback(api.host) ? [] : addresses().filter((address) => covers(api.host, address))
   const isOpen = !isLoopback(api.host) || !isLoopback(edge.host)
   return {

@@ -20,3 +20,9 @@ export async function chooseRuntime(
     reason: `${docker.reason} Apps run as processes of this machine, which does not isolate them.`,
   }
 }
+
+/** What the setting `on_exit` means for each runtime. */
+export function appsToStop(on_exit: 'default' | 'stop' | 'keep'): RuntimeName[] {
+  if (on_exit === 'keep') return []
+  return on_exit === 'stop' ? ['docker', 'process'] : ['process']
+}
