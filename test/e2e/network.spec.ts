@@ -1,5 +1,8 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Browser } from '@playwright/test'
 import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
+import { requires } from '../support/requirements.ts'
 import { app, buildDashboard, expect, test as base } from './fixtures.ts'
 
 /** Linux answers on all of 127.0.0.0/8: one of it stands for an address on the network. */
@@ -67,7 +70,9 @@ test('the network is let in with a password, shown as codes, signed in to from a
   await expect(guest.getByRole('alert')).toContainText('Email or password is wrong')
   await guest.getByLabel('Password', { exact: true }).fill(password)
   await guest.getByRole('button', { name: 'Sign in', exact: true }).click()
+  // A phone does not find pier.localhost: it is given the port that it can open.
   await expect(guest.getByRole('list', { name: 'Projects' })).toContainText('Pier')
+  await expect(guest.getByRole('list', { name: 'Projects' }).getByRole('link', { name: new URL(appUrl).host })).toBeVisible()
   await guest.context().close()
 
   await lan.getByRole('switch', { name: 'Open to the network' }).click()
@@ -76,16 +81,55 @@ test('the network is let in with a password, shown as codes, signed in to from a
   await expect(fetch(url)).rejects.toThrow()
 })
 
-test('HTTPS and the hosts file say how it stands with them', async ({ page, house }) => {
+test('the authority is trusted with one click, shown, and removed again', async ({ page, house, repository }) => {
+  const nss = requires('nss')
+  test.skip(!nss.ok, nss.reason)
+  await house.createProject({ slug: 'quay', name: 'Quay', repo_url: repository(app('quay')).url })
+  await house.ended('quay', (await house.deploy('quay')).id)
   await page.goto(await house.platform.signInUrl())
   await page.goto(`${house.platform.dashboard_url}instance/network`)
   const https = page.getByRole('region', { name: 'HTTPS' })
   await expect(https).toContainText(/Apps answer at\s*https:\/\//)
-  await expect(https.getByRole('button', { name: 'Trust on this machine' })).toBeVisible()
-  await expect(https.getByRole('switch', { name: 'Send plain HTTP on to HTTPS' })).not.toBeChecked()
+  await expect(https.getByText('Not trusted').first()).toBeVisible()
+  await https.getByRole('button', { name: 'Trust on this machine' }).click()
+  await expect(https.getByText('Trusted', { exact: true }).first()).toBeVisible()
+  await expect(https.getByRole('status')).not.toBeEmpty()
+  await expect(https.getByText(/^([0-9A-F]{2}:?){32}$/i)).toBeVisible()
+
+  await https.getByRole('switch', { name: 'Send plain HTTP on to HTTPS' }).click()
+  await expect.poll(async () => (await house.edge('quay.localhost')).status).toBe(308)
+  await https.getByRole('switch', { name: 'Send plain HTTP on to HTTPS' }).click()
+  await expect.poll(async () => (await house.edge('quay.localhost')).status).toBe(200)
+
+  await page.goto(`${house.platform.dashboard_url}projects/quay`)
+  await expect(page.locator('.project-where').getByRole('link', { name: 'HTTPS' })).toHaveAttribute('href', /^https:\/\/quay\.localhost:\d+$/)
+
+  await page.goto(`${house.platform.dashboard_url}instance/network?at=https`)
+  await https.getByRole('button', { name: 'Remove…' }).click()
+  await page.getByRole('dialog', { name: 'Remove the authority?' }).getByRole('button', { name: 'Remove the authority' }).click()
+  await expect(https.getByText('None yet; it is made when it is first needed')).toBeVisible()
+  await expect(https.getByText('Trusted', { exact: true })).toHaveCount(0)
+})
+
+test('the hosts file is kept in step while it is wanted, and left as it was after', async ({ page, house }) => {
+  // The one that stands for /etc/hosts.
+  const path = join(house.data_dir, 'hosts')
+  const before = '127.0.0.1 localhost\n# nothing else\n'
+  writeFileSync(path, before)
+  await page.goto(await house.platform.signInUrl())
+  await page.goto(`${house.platform.dashboard_url}instance/network`)
   const hosts = page.getByRole('region', { name: 'Names for every program' })
   await expect(hosts).toContainText('Left alone')
-  await expect(hosts.getByRole('switch', { name: 'Keep the hosts file in step' })).not.toBeChecked()
+  await hosts.getByRole('switch', { name: 'Keep the hosts file in step' }).click()
+  await expect(hosts.getByText('In step', { exact: true })).toBeVisible()
+  await house.createProject({ slug: 'mole', name: 'Mole' })
+  await expect.poll(() => readFileSync(path, 'utf8')).toContain('mole.localhost')
+  await page.reload()
+  await hosts.getByText('The lines for').click()
+  await expect(hosts.getByLabel('Lines for the hosts file')).toContainText('mole.localhost')
+  await hosts.getByRole('switch', { name: 'Keep the hosts file in step' }).click()
+  await expect(hosts).toContainText('Left alone')
+  await expect.poll(() => readFileSync(path, 'utf8')).toBe(before)
 })
 
 test('settings of sleep and cache are saved', async ({ page, house }) => {
