@@ -45,6 +45,10 @@ export interface Apps {
 export type OutputTap = (stream: 'stdout' | 'stderr', line: string) => void
 
 const stopGrace_ms = 10_000
+/** What is under way at an app that has just ended hears that from its own connection, and answers for itself. */
+const ended_ms = 1_000
+/** What was stored may be on its way to a slow client for long: that an app wakes is no reason to cut it. */
+const stored_ms = 3_600_000
 /** An end so soon after a thaw happened while it was frozen: no failure to start, and nothing to wait for. */
 const thaw_ms = 2_000
 /** At the platform's own end there is less time: ten seconds for everything. */
@@ -130,9 +134,14 @@ export function createApps(deps: YardDeps): Apps {
   /** Puts the route of what the app is now, unless another has its traffic. */
   const show = (app: App): void => {
     if (app.superseded) return
-    if (app.sleep) void deps.routes.set(app.spec, { ...deps.routes.owner(app.spec.project_id, app.spec.deployment_id), kind: 'asleep' })
-    else if (app.candidate) void deps.routes.set(app.spec, routeTo(app.candidate))
-    else deps.routes.page(app.spec.project_id, app.spec, 'starting')
+    const { project_id, deployment_id } = app.spec
+    if (app.sleep) void deps.routes.set(app.spec, { ...deps.routes.owner(project_id, deployment_id), kind: 'asleep' })
+    else if (app.candidate) void deps.routes.set(app.spec, routeTo(app.candidate), stored_ms)
+    else starts(app)
+  }
+
+  const starts = (app: App): void => {
+    if (!app.superseded) deps.routes.page(app.spec.project_id, app.spec, 'starting', app.sleep ? stored_ms : ended_ms)
   }
 
   /** Waits for the end of what serves a slot, and brings it back; what ends in its sleep is started by the next request. */
@@ -164,7 +173,7 @@ export function createApps(deps: YardDeps): Apps {
     const { signal } = app.stopping
     if (signal.aborted) return
     if (app.exits.length >= limits.restart.exits) {
-      if (!app.superseded) deps.routes.page(app.spec.project_id, app.spec, 'crashed')
+      if (!app.superseded) deps.routes.page(app.spec.project_id, app.spec, 'crashed', ended_ms)
       if (app.spec.target === 'production') await deps.crashed(app.spec.project_id, app.spec.deployment_id)
       return
     }
@@ -218,7 +227,7 @@ export function createApps(deps: YardDeps): Apps {
       .catch((error: unknown) => deps.log.warn('cold_not_noted', { project: project_id, error }))
   }
 
-  const sleep = createSleepWatch(deps, { all: () => apps.values(), show, tell, bringBack: (app) => bringBack(app), noteCold })
+  const sleep = createSleepWatch(deps, { all: () => apps.values(), show, starts, tell, bringBack: (app) => bringBack(app), noteCold })
 
   /** Those that drain or are being stopped. They have no slot any more, and must not outlive the platform all the same. */
   const leaving = new Set<Candidate>()

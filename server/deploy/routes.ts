@@ -20,7 +20,7 @@ export interface Routes {
   /** Since when nobody has visited it, as `Edge.idleSince` says of a name. */
   idleSince(place: Place): number | undefined
   /** Shows a page in place of an app. */
-  page(projectId: string, place: Place, page: Page['page']): void
+  page(projectId: string, place: Place, page: Page['page'], drain_ms: number): void
   /** Puts the page of the project's status, unless an app serves; takes the name away when the project is gone. */
   refresh(projectId: string): void
   /** The project's own hostnames have changed: those that are verified route, and no others. */
@@ -28,8 +28,6 @@ export interface Routes {
   /** What a name without a route gets: the page of its project's status, or undefined when there is no such project. */
   pageOf(host: string): Page | undefined
 }
-
-const ended_ms = 1_000
 
 const pageOf: Record<ProjectStatus, Page['page']> = {
   created: 'not_deployed',
@@ -84,9 +82,8 @@ export function createRoutes(options: { edge: Edge; db: Db; dashboardUrlOf(slug:
     owner,
     set: (place, route, drain_ms) => put(hostOf(place.project_id), route, drain_ms),
     idleSince: (place) => edge.idleSince(hostOf(place.project_id)),
-    page(projectId, place, page) {
-      // What is under way at an app that has just ended hears that from its own connection, and answers for itself.
-      void put(hostOf(projectId), { ...owner(projectId, place.deployment_id), kind: 'page', page }, ended_ms)
+    page(projectId, place, page, drain_ms) {
+      void put(hostOf(projectId), { ...owner(projectId, place.deployment_id), kind: 'page', page }, drain_ms)
     },
     refresh(projectId) {
       const project = db.readNow((tx) => findProject(tx, projectId))

@@ -27,6 +27,8 @@ export interface Sleepers {
   all(): Iterable<App>
   /** Puts the route of what the app is now, unless another has its traffic. */
   show(app: App): void
+  /** Puts the page in place that holds requests for a start. */
+  starts(app: App): void
   tell(spec: AppSpec, state: RuntimeState): void
   /** Starts it anew; resolves when it serves, has crashed or was given up. */
   bringBack(app: App): Promise<void>
@@ -176,6 +178,8 @@ export function createSleepWatch(deps: YardDeps, sleepers: Sleepers): SleepWatch
 
   const rise = async (app: App, sleep: Sleep): Promise<void> => {
     const { signal } = app.stopping
+    // It has to be started: from now on its visitors wait for that, and no longer than for any start.
+    if (sleep.stopping || !app.candidate) sleepers.starts(app)
     await sleep.settled
     while (app.candidate?.instance && !signal.aborted) {
       const { candidate } = app

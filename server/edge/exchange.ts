@@ -1,8 +1,11 @@
 import type { Socket } from 'node:net'
 import type { ResponseHead } from './response-head.ts'
 
-/** What went wrong between us and the app. `cut`: its answer had begun. */
-export type Failure = 'refused' | 'closed' | 'garbage' | 'timeout' | 'cut'
+/**
+ * What went wrong between us and the app. `cut`: its answer had begun. `moved`: it slept, and the name has another route by now;
+ * nothing was sent, as with `refused`.
+ */
+export type Failure = 'refused' | 'moved' | 'closed' | 'garbage' | 'timeout' | 'cut'
 
 /** Who asked, and takes the answer. */
 export interface Sink {

@@ -65,8 +65,9 @@ export function createEdge(options: EdgeOptions): Edge {
     answer_ms: options.upstream_timeout_ms ?? limits.answer_ms,
     unknown: options.unknown,
     cacheOf: (projectId) => caching.of(projectId),
+    starting_ms: options.starting_ms ?? limits.starting_ms,
+    wake: options.wake,
   })
-  const woken = new WeakSet<Route>()
   const gate: Gate = {
     router,
     sweep,
@@ -76,11 +77,6 @@ export function createEdge(options: EdgeOptions): Edge {
     clock,
     dateLine,
     starting_ms: options.starting_ms ?? limits.starting_ms,
-    wake(route) {
-      if (woken.has(route)) return
-      woken.add(route)
-      options.wake?.(route)
-    },
     look_secret: options.look_secret,
     network: new WeakMap(),
     private_cookie: options.private_cookie,
@@ -164,6 +160,7 @@ export function createEdge(options: EdgeOptions): Edge {
       clearTimeout(timer)
       for (const socket of sockets) socket.destroy()
       router.cut()
+      await caching.close()
       sweep.stop()
     },
   }

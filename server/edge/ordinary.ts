@@ -354,13 +354,13 @@ class OrdinaryVisit implements Visit, CacheVisit {
     this.#exchange = undefined
     if (this.#response.headersSent) return this.#cut()
     const replaced = this.#gate.router.find(this.host) !== this.#instance
-    if (failure === 'refused' && replaced) {
+    if ((failure === 'refused' || failure === 'moved') && replaced) {
       this.#instance?.leave(this.#cut, this.#quiet)
       this.#instance = undefined
       return this.#dispatch()
     }
     this.#gate.log.warn('edge.upstream_failed', { request_id: this.id, host: this.host, failure })
-    this.#page(failurePage(failure))
+    this.#page(failurePage(failure, this.#instance?.route))
   }
 
   #closed(): void {

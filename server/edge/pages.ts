@@ -71,9 +71,10 @@ const pages: Record<PageName, Page> = {
 const codes: Partial<Record<PageName, string>> = { not_found: 'page_not_found' }
 
 /** What a request gets from a route that serves nothing itself. */
-export const routePage = (route: Route): PageName => (route.kind === 'page' ? route.page : route.kind === 'asleep' ? 'starting' : 'bad_gateway')
+export const routePage = (route: Route): PageName => (route.kind === 'page' ? route.page : 'bad_gateway')
 
-export const failurePage = (failure: Failure): PageName => (failure === 'timeout' ? 'gateway_timeout' : 'bad_gateway')
+export const failurePage = (failure: Failure, route: Route | undefined): PageName =>
+  failure === 'timeout' ? 'gateway_timeout' : route?.kind === 'asleep' ? 'starting' : 'bad_gateway'
 
 /** A page about a name, in the form that the client prefers. */
 export function pageAnswer(name: PageName, visit: Visit, owner: Route | undefined): Answer {

@@ -294,14 +294,14 @@ class PlainConnection implements Visit, CacheVisit, Timed {
     const request = this.#request
     const instance = this.#gate.router.find(this.host)
     // Refused means that nothing was sent: whatever serves the name now gets the request, body and all.
-    if (failure === 'refused' && instance !== this.#instance && request) {
+    if ((failure === 'refused' || failure === 'moved') && instance !== this.#instance && request) {
       this.#instance?.leave(this.#cut)
       this.#instance = undefined
       this.#stopWaiting = settle(this.#gate, this.host, (now) => this.#go(now, request, body))
       return
     }
     this.#gate.log.warn('edge.upstream_failed', { request_id: this.id, host: this.host, failure })
-    this.#page(failurePage(failure))
+    this.#page(failurePage(failure, this.#instance?.route))
   }
 
   #page(name: PageName): void {

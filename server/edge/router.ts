@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts'
+import { createAsleep } from './asleep.ts'
 import type { HostCache } from './cache/host.ts'
 import type { Page, Route } from './edge.ts'
 import type { Meter, ProjectMeter } from './meter.ts'
@@ -52,6 +53,9 @@ export function createRouter(
   options: UpstreamOptions & {
     unknown?: ((host: string) => Page | undefined) | undefined
     cacheOf(projectId: string): Instance['cache']
+    /** How long a request waits for an app that sleeps. */
+    starting_ms: number
+    wake?: ((route: Route) => void) | undefined
   },
 ): Router {
   const files = createHotFiles(() => sweep.now)
@@ -82,7 +86,7 @@ export function createRouter(
     },
     set(host, route, drain_ms) {
       const old = standing.get(host)
-      const upstream = route.kind === 'upstream' ? createUpstream(route, sweep, options) : null
+      const upstream = route.kind === 'upstream' ? createUpstream(route, sweep, options) : route.kind === 'asleep' ? asleep(route) : null
       const site = route.kind === 'static' ? createStaticSite(route, files) : null
       const standingRoute = new StandingRoute(route, clock, sweep, meter, upstream, site)
       if (upstream) standingRoute.cache = options.cacheOf(route.project_id)
@@ -112,6 +116,19 @@ export function createRouter(
       for (const instance of [...standing.values(), ...draining]) void instance.retire(0)
       standing.clear()
     },
+  }
+
+  function asleep(route: Route): Upstream {
+    let woken = false
+    return createAsleep({
+      sweep,
+      patience_ms: options.starting_ms,
+      wake() {
+        if (woken) return
+        woken = true
+        options.wake?.(route)
+      },
+    })
   }
 
   function collect(instance: Standing): void {

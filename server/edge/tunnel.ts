@@ -193,13 +193,13 @@ class Tunnel implements Visit, Sink, Timed {
     this.#exchange = undefined
     if (this.#open && this.#socket.writableEnded) return
     if (this.#answered) return this.#cut()
-    if (failure === 'refused' && this.#gate.router.find(this.host) !== this.#instance) {
+    if ((failure === 'refused' || failure === 'moved') && this.#gate.router.find(this.host) !== this.#instance) {
       this.#instance?.leave(this.#cut)
       this.#instance = undefined
       return this.#dispatch()
     }
     this.#gate.log.warn('edge.upstream_failed', { request_id: this.id, host: this.host, failure })
-    this.#page(failurePage(failure))
+    this.#page(failurePage(failure, this.#instance?.route))
   }
 
   #closed(): void {

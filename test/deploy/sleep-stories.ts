@@ -1,58 +1,27 @@
-import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { connect } from 'node:net'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { RuntimeStateEvent } from '../../server/contract/deployments.ts'
 import type { Settings } from '../../server/contract/instance.ts'
 import { type EngineView, instanceIdOf, viewEngine } from '../support/docker.ts'
 import { readStream } from '../support/event-stream.ts'
 import { startTestPlatform, until, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
-
-/** Says who it is: `born` stays over a frozen sleep, and is another after each start. */
-export const sleeper = (version = 'one', extra = ''): Record<string, string> => ({
-  'package.json': JSON.stringify({ name: 'sleeper', private: true, scripts: { start: 'node server.js' } }),
-  'server.js': `
-const born = process.hrtime.bigint().toString()
-const server = require('node:http').createServer((request, response) => {
-  if (request.url === '/stream') {
-    response.writeHead(200, { 'content-type': 'text/event-stream' })
-    return response.write('data: here\\n\\n')
-  }
-  response.setHeader('cache-control', request.url === '/kept' ? 's-maxage=600' : 'no-store')
-  response.end(JSON.stringify({ born, pid: process.pid, version: '${version}' }))
-})
-server.on('upgrade', (request, socket) => {
-  socket.write('HTTP/1.1 101 Switching Protocols\\r\\nUpgrade: websocket\\r\\nConnection: Upgrade\\r\\n\\r\\n')
-  socket.on('data', (bytes) => socket.write(bytes))
-  socket.on('error', () => {})
-})
-${extra}
-server.listen(process.env.PORT, '0.0.0.0', () => console.log('listens'))
-process.on('SIGTERM', () => { console.log('asked to end'); process.exit(0) })
-`,
-})
-
-interface Self {
-  born: string
-  pid: number
-  version: string
-}
+import { type Bed, readStates, type Self, sleeper, watchBed } from '../support/sleeper.ts'
 
 /** How apps sleep and wake, whatever runs them. */
 export function sleepStories(runtime: 'process' | 'docker'): void {
   describe(`sleep on ${runtime}`, () => {
     let home: TestPlatform
     let view: EngineView
+    let bed: Bed
     const repositories = new Map<string, Repository>()
 
     beforeAll(async () => {
       home = await startTestPlatform({ runtime })
       const { body } = await home.api<{ user: { id: string } }>('GET', '/instance/session')
       view = viewEngine(instanceIdOf(body.user.id))
+      bed = watchBed({ runtime, data_dir: home.data_dir, view })
     })
     afterAll(async () => {
       await home.remove()
@@ -85,47 +54,7 @@ export function sleepStories(runtime: 'process' | 'docker'): void {
     const warm = (slug: string) =>
       until(async () => ((await home.project(slug)).is_cold ? undefined : true), { what: `${slug} to be warm`, timeout_ms: 60_000 })
 
-    /** What there is of a deployment's app on this machine: nothing, a frozen one, a running one. */
-    const depth = async (id: string): Promise<'none' | 'frozen' | 'running'> => {
-      if (runtime === 'docker') {
-        const container = (await view.containers()).find((one) => one.role === 'app' && one.deployment_id === id)
-        if (!container) return 'none'
-        const { State } = await view.docker.getContainer(container.id).inspect()
-        return State.Paused ? 'frozen' : State.Running ? 'running' : 'none'
-      }
-      const states = groupStates(leadersOf(id))
-      return states.length === 0 ? 'none' : states.every((state) => state.startsWith('T')) ? 'frozen' : 'running'
-    }
-    const leaders = new Map<string, Set<number>>()
-    /** The processes that were ever started for a deployment, as far as somebody looked. */
-    const leadersOf = (id: string): Set<number> => {
-      const known = leaders.get(id) ?? new Set()
-      leaders.set(id, known)
-      const folder = join(home.data_dir, 'processes')
-      for (const name of readdirSync(folder).filter((one) => one.endsWith('.json'))) {
-        const record = JSON.parse(readFileSync(join(folder, name), 'utf8')) as { deployment_id: string; pid: number }
-        if (record.deployment_id === id) known.add(record.pid)
-      }
-      return known
-    }
-    const reaches = (id: string, wanted: 'none' | 'frozen' | 'running') =>
-      until(async () => ((await depth(id)) === wanted ? true : undefined), { what: `${id} to be ${wanted}`, timeout_ms: 60_000 })
-
-    /** The states of a project's log, in order, as they stand now. */
-    const states = async (slug: string): Promise<RuntimeStateEvent['state'][]> => {
-      const found: RuntimeStateEvent['state'][] = []
-      const done = new AbortController()
-      const url = `${home.platform.api_url}/v1/projects/${slug}/runtime-logs?lines=2000&format=json`
-      const timer = setTimeout(() => done.abort(), 400)
-      try {
-        for await (const event of readStream(url, { token: home.platform.instance.token, signal: done.signal }))
-          if (event.event === 'state') found.push((JSON.parse(event.data) as RuntimeStateEvent).state)
-      } catch (error) {
-        if (!done.signal.aborted) throw error
-      }
-      clearTimeout(timer)
-      return found
-    }
+    const states = (slug: string) => readStates(home.platform.instance, slug)
     const count = (list: string[], state: string) => list.filter((one) => one === state).length
 
     test('an app that nobody visits is frozen, and the next request finds it as it was', async () => {
@@ -134,12 +63,12 @@ export function sleepStories(runtime: 'process' | 'docker'): void {
       const before = await ask('drowsy')
       await set(light)
       await cold('drowsy')
-      await reaches(id, 'frozen')
+      await bed.reaches(id, 'frozen')
       expect(await home.project('drowsy')).toMatchObject({ status: 'live', is_cold: true })
       const asleep = await states('drowsy')
       expect(asleep).toEqual(['starting', 'running', 'cold'])
       // Reading its log has not woken it.
-      expect(await depth(id)).toBe('frozen')
+      expect(await bed.depth(id)).toBe('frozen')
 
       const since = (await home.project('drowsy')).last_request_at ?? ''
       expect((await ask('drowsy')).born).toBe(before.born)
@@ -154,7 +83,7 @@ export function sleepStories(runtime: 'process' | 'docker'): void {
       const before = await ask('sound')
       await set({ ...light, frozen_for_s: 1 })
       await cold('sound')
-      await reaches(id, 'none')
+      await bed.reaches(id, 'none')
       expect(await home.project('sound')).toMatchObject({ status: 'live', is_cold: true })
       await set(awake)
       const after = await ask('sound')
@@ -172,7 +101,7 @@ export function sleepStories(runtime: 'process' | 'docker'): void {
       const id = await live(slug)
       await set(settings)
       await cold(slug)
-      await reaches(id, at)
+      await bed.reaches(id, at)
       await set(awake)
       const answers = await Promise.all(Array.from({ length: 1_000 }, () => home.edge(`${slug}.localhost`)))
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
@@ -193,7 +122,7 @@ export function sleepStories(runtime: 'process' | 'docker'): void {
         expect(answers.map(({ born }) => born)).toEqual([first.born, first.born, first.born])
         if (++rounds === 5) break
       }
-      await reaches(id, 'frozen')
+      await bed.reaches(id, 'frozen')
     })
 
     test('an open stream and an open WebSocket keep it awake, until they close', async () => {
@@ -244,12 +173,12 @@ export function sleepStories(runtime: 'process' | 'docker'): void {
       await ask('stored', '/kept')
       await set(light)
       await cold('stored')
-      await reaches(id, 'frozen')
+      await bed.reaches(id, 'frozen')
       const since = (await home.project('stored')).last_request_at ?? ''
       const { status, headers } = await home.edge('stored.localhost', '/kept')
       expect({ status, cache: headers['x-cache'] }).toEqual({ status: 200, cache: 'HIT' })
       await until(async () => (((await home.project('stored')).last_request_at ?? '') > since ? true : undefined), { what: 'the visit to be noted' })
-      expect(await depth(id)).toBe('frozen')
+      expect(await bed.depth(id)).toBe('frozen')
       expect(await home.project('stored')).toMatchObject({ is_cold: true })
     })
 
@@ -269,8 +198,8 @@ export function sleepStories(runtime: 'process' | 'docker'): void {
         { what: 'the first to sleep longer' },
       )
       await cold('second-heavy')
-      await reaches(first, 'none')
-      expect(await depth(second)).toBe('frozen')
+      await bed.reaches(first, 'none')
+      expect(await bed.depth(second)).toBe('frozen')
       expect(await home.project('first-heavy')).toMatchObject({ is_cold: true })
     })
 
@@ -279,13 +208,13 @@ export function sleepStories(runtime: 'process' | 'docker'): void {
       const old = await live('renewed', sleeper('old'))
       await set(light)
       await cold('renewed')
-      await reaches(old, 'frozen')
+      await bed.reaches(old, 'frozen')
       await set(awake)
       const fresh = await live('renewed', sleeper('new'))
       expect(await home.project('renewed')).toMatchObject({ is_cold: false })
       expect((await ask('renewed')).version).toBe('new')
-      await reaches(old, 'none')
-      expect(await depth(fresh)).toBe('running')
+      await bed.reaches(old, 'none')
+      expect(await bed.depth(fresh)).toBe('running')
     })
 
     test.each(['stop', 'delete'] as const)('%s of a frozen app leaves nothing', async (way) => {
@@ -294,7 +223,7 @@ export function sleepStories(runtime: 'process' | 'docker'): void {
       const id = await live(slug)
       await set(light)
       await cold(slug)
-      await reaches(id, 'frozen')
+      await bed.reaches(id, 'frozen')
       if (way === 'stop') {
         expect((await home.api('POST', `/v1/projects/${slug}/stop`)).status).toBe(200)
         expect(await home.project(slug)).toMatchObject({ status: 'inactive', is_cold: false })
@@ -303,7 +232,7 @@ export function sleepStories(runtime: 'process' | 'docker'): void {
         expect((await home.api('DELETE', `/v1/projects/${slug}`)).status).toBe(204)
         expect((await home.edge(`${slug}.localhost`)).status).toBe(404)
       }
-      await reaches(id, 'none')
+      await bed.reaches(id, 'none')
     })
 
     test('what ends in its sleep is started by the next request', async () => {
@@ -312,29 +241,18 @@ export function sleepStories(runtime: 'process' | 'docker'): void {
       const before = await ask('restless')
       await set(light)
       await cold('restless')
-      await reaches(id, 'frozen')
+      await bed.reaches(id, 'frozen')
       await set(awake)
-      if (runtime === 'process') for (const pid of leadersOf(id)) process.kill(-pid, 'SIGKILL')
+      if (runtime === 'process') for (const pid of bed.leadersOf(id)) process.kill(-pid, 'SIGKILL')
       else {
-        const container = (await view.containers()).find((one) => one.deployment_id === id)
         // What a restart of the engine leaves: it is there and has ended.
-        await view.docker.getContainer(container?.id ?? '').stop({ t: 0 })
+        await view.docker.getContainer((await bed.containerOf(id)) ?? '').stop({ t: 0 })
       }
       expect((await ask('restless')).born).not.toBe(before.born)
       await warm('restless')
-      expect(await depth(id)).toBe('running')
+      expect(await bed.depth(id)).toBe('running')
     })
   })
-}
-
-/** States of all processes of some groups, as `ps` has them: T is stopped, Z has ended. */
-function groupStates(leaders: Set<number>): string[] {
-  return execFileSync('ps', ['-eo', 'pgid=,stat='], { encoding: 'utf8' })
-    .trim()
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/))
-    .filter(([group, state]) => leaders.has(Number(group)) && !state?.startsWith('Z'))
-    .map(([, state]) => state ?? '')
 }
 
 /** An event stream of an app that goes on until it is closed. */

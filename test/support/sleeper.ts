@@ -1,0 +1,119 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { RuntimeStateEvent } from '../../server/contract/deployments.ts'
+import type { EngineView } from './docker.ts'
+import { readStream } from './event-stream.ts'
+import { until } from './until.ts'
+
+/** What a sleeper answers. */
+export interface Self {
+  /** Stays over a frozen sleep, and is another after each start. */
+  born: string
+  version: string
+}
+
+/** An app that says who it is, and has a stream (`/stream`), a WebSocket and an answer for the cache (`/kept`). */
+export const sleeper = (version = 'one', extra = ''): Record<string, string> => ({
+  'package.json': JSON.stringify({ name: 'sleeper', private: true, scripts: { start: 'node server.js' } }),
+  'server.js': `
+const born = process.hrtime.bigint().toString()
+const server = require('node:http').createServer((request, response) => {
+  if (request.url === '/stream') {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    return response.write('data: here\\n\\n')
+  }
+  response.setHeader('cache-control', request.url === '/kept' ? 's-maxage=600' : 'no-store')
+  response.end(JSON.stringify({ born, version: '${version}' }))
+})
+server.on('upgrade', (request, socket) => {
+  socket.write('HTTP/1.1 101 Switching Protocols\\r\\nUpgrade: websocket\\r\\nConnection: Upgrade\\r\\n\\r\\n')
+  socket.on('data', (bytes) => socket.write(bytes))
+  socket.on('error', () => {})
+})
+${extra}
+server.listen(process.env.PORT, '0.0.0.0', () => console.log('listens'))
+process.on('SIGTERM', () => { console.log('asked to end'); process.exit(0) })
+`,
+})
+
+export type Depth = 'none' | 'frozen' | 'running'
+
+/** What there is of a deployment's app on this machine, whoever runs it. */
+export interface Bed {
+  depth(deploymentId: string): Promise<Depth>
+  reaches(deploymentId: string, depth: Depth): Promise<true>
+  /** Its container, or the processes that were ever started for it as far as somebody looked. */
+  containerOf(deploymentId: string): Promise<string | undefined>
+  leadersOf(deploymentId: string): Set<number>
+}
+
+export function watchBed(options: { runtime: 'process' | 'docker'; data_dir: string; view: EngineView }): Bed {
+  const { view } = options
+  const leaders = new Map<string, Set<number>>()
+
+  const containerOf = async (id: string) => (await view.containers()).find((one) => one.role === 'app' && one.deployment_id === id)?.id
+
+  const leadersOf = (id: string): Set<number> => {
+    const known = leaders.get(id) ?? new Set()
+    leaders.set(id, known)
+    const folder = join(options.data_dir, 'processes')
+    for (const name of readdirSync(folder).filter((one) => one.endsWith('.json'))) {
+      const record = JSON.parse(readFileSync(join(folder, name), 'utf8')) as { deployment_id: string; pid: number }
+      if (record.deployment_id === id) known.add(record.pid)
+    }
+    return known
+  }
+
+  const depth = async (id: string): Promise<Depth> => {
+    if (options.runtime === 'process') {
+      const states = groupStates(leadersOf(id))
+      return states.length === 0 ? 'none' : states.every((state) => state.startsWith('T')) ? 'frozen' : 'running'
+    }
+    const container = await containerOf(id)
+    const found = container === undefined ? undefined : await view.docker.getContainer(container).inspect()
+    return found?.State.Paused ? 'frozen' : found?.State.Running ? 'running' : 'none'
+  }
+
+  return {
+    depth,
+    containerOf,
+    leadersOf,
+    reaches: (id, wanted) =>
+      until(async () => ((await depth(id).catch(() => undefined)) === wanted ? true : undefined), {
+        what: `${id} to be ${wanted}`,
+        timeout_ms: 60_000,
+      }),
+  }
+}
+
+/** States of all processes of some groups, as `ps` has them: T is stopped, Z has ended. */
+function groupStates(leaders: Set<number>): string[] {
+  return execFileSync('ps', ['-eo', 'pgid=,stat='], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([group, state]) => leaders.has(Number(group)) && !state?.startsWith('Z'))
+    .map(([, state]) => state ?? '')
+}
+
+/** The states of a project's runtime log as they stand now, in order. */
+export async function readStates(instance: { api_url: string; token: string }, slug: string): Promise<RuntimeStateEvent['state'][]> {
+  const found: RuntimeStateEvent['state'][] = []
+  const done = new AbortController()
+  const url = `${instance.api_url}/v1/projects/${slug}/runtime-logs?lines=2000&format=json`
+  // The stream goes on for ever; what is stored comes at once.
+  let silence = setTimeout(() => done.abort(), 3_000)
+  try {
+    for await (const event of readStream(url, { token: instance.token, signal: done.signal })) {
+      if (event.event === 'state') found.push((JSON.parse(event.data) as RuntimeStateEvent).state)
+      clearTimeout(silence)
+      silence = setTimeout(() => done.abort(), 1_000)
+    }
+  } catch (error) {
+    if (!done.signal.aborted) throw error
+  } finally {
+    clearTimeout(silence)
+  }
+  return found
+}
