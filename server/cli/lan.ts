@@ -38,7 +38,8 @@ function show(call: Call, status: LanStatus): void {
   const url = project === undefined ? status.dashboard_urls[0] : project.urls[0]
 
   if (url !== undefined && (slug !== undefined || terminal.is_interactive)) for (const line of code(call, url)) terminal.out(line)
-  terminal.out(`${paint(terminal, 'bold', 'The network is open.')} Sign in as ${status.sign_in_email}.`)
+  const signIn = status.dashboard_urls.length > 0 ? ` Sign in as ${status.sign_in_email}.` : ''
+  terminal.out(`${paint(terminal, 'bold', 'The network is open.')}${signIn}`)
   for (const [i, dashboard] of status.dashboard_urls.entries()) terminal.out(`${i === 0 ? 'dashboard' : '         '}  ${dashboard}`)
   const rows = status.projects.flatMap((one) => one.urls.map((address, i) => [i === 0 ? one.slug : '', address]))
   if (rows.length > 0) for (const line of table(terminal, ['PROJECT', 'ADDRESS'], rows)) terminal.out(line)

@@ -212,16 +212,11 @@ function portsFrom(edgePort: number): number[] {
   return Array.from({ length: portsTried }, (_, i) => first + i)
 }
 
-/** Started by hand on an open address, the instance is open without the setting. */
-function closedState({ api, edge, addresses = readLanAddresses }: LanOptions): LanState {
-  const around = isLoopback(api.host) ? [] : addresses().filter((address) => covers(api.host, address))
+/** Started by hand on an open address, the instance is open without the setting; its dashboard is not, for want of a name. */
+function closedState({ api, edge }: LanOptions): LanState {
   const isOpen = !isLoopback(api.host) || !isLoopback(edge.host)
-  return {
-    open: isOpen,
-    warning: isOpen ? `${plainWarning} It was started with --host ${api.host}, which this setting does not change.` : null,
-    dashboard_urls: around.map((address) => `http://${literal(address)}:${api.port}/app/`),
-    projects: [],
-  }
+  const warning = `It was started with --host ${api.host}, so who has a token reaches it from the network whatever this setting says; browsers are let in by the setting. ${plainWarning}`
+  return { open: isOpen, warning: isOpen ? warning : null, dashboard_urls: [], projects: [] }
 }
 
 const plainWarning =
