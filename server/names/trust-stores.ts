@@ -150,7 +150,9 @@ function system(folder: string, update: readonly [string, ...string[]], run: Run
     async add(trustee) {
       if (!(await isFolderOurs(folder))) return denied
       await writeFile(place(trustee), trustee.authority.certificate, { mode: 0o644 })
-      return ended(await run(program, args))
+      const failed = ended(await run(program, args))
+      if (failed !== undefined) await rm(place(trustee), { force: true })
+      return failed
     },
     async remove(trustee) {
       if (!(await isFolderOurs(folder))) return denied
