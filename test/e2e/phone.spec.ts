@@ -41,6 +41,24 @@ test('a phone on the network signs in by password and opens an app', async ({ br
       expect(cookies.map((cookie) => [cookie.httpOnly, cookie.sameSite])).toEqual([[true, 'Strict']])
       await page.goto(lan.projects[0]?.urls[0] ?? '')
       await expect(page.getByText('hello from the ferry')).toBeVisible()
+
+      // To the browser an app at the same address is the same site: its page may send the cookie, and yet drives nothing.
+      const drive = async (path: string, init: RequestInit) => {
+        await page.evaluate(async ([url, options]) => void (await fetch(url, { ...options, mode: 'no-cors', credentials: 'include' })), [
+          new URL(path, dashboard).href,
+          init,
+        ] as const)
+      }
+      await drive('/instance/sign-out', { method: 'POST' })
+      await drive('/v1/projects', {
+        method: 'POST',
+        headers: { 'content-type': 'text/plain' },
+        body: JSON.stringify({ name: 'x', slug: 'by-an-app' }),
+      })
+      await drive('/sign-in', { method: 'POST', body: new URLSearchParams({ email: 'owner@homeport.localhost', password }).toString() })
+      await page.goto(dashboard)
+      await expect(page.getByRole('main').getByText('Ferry', { exact: true })).toBeVisible()
+      expect((await home.api('GET', '/v1/projects/by-an-app')).status).toBe(404)
       await phone.close()
     }
   } finally {

@@ -1,4 +1,5 @@
 /** Sign-in by email and password at the gate; what it takes to be right is the features' matter. */
+import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cookieName, startDouble } from './double.ts'
 import type { Double } from './double.ts'
@@ -99,6 +100,31 @@ describe('a program', () => {
     const answer = await double.fetch('/sign-in', { method: 'POST', body, headers: { origin: double.url, 'content-type': type } })
     expect(answer.status).toBe(status)
   })
+})
+
+it('whatever is sent, it is refused in order', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom('application/x-www-form-urlencoded', 'application/json', 'application/json; charset=utf-16', 'multipart/form-data', ''),
+      fc.oneof(
+        fc.uint8Array({ maxLength: 300 }),
+        fc.json().map((text) => Buffer.from(text)),
+        fc.string({ unit: 'binary' }).map((text) => Buffer.from(text)),
+      ),
+      fc.constantFrom(html, program, {}),
+      async (type, body, accept) => {
+        const answer = await double.fetch('/sign-in', {
+          method: 'POST',
+          body: Buffer.from(body),
+          headers: { origin: double.url, 'content-type': type, ...accept },
+        })
+        expect([400, 401, 415]).toContain(answer.status)
+        expect([answer.headers.get('set-cookie'), typeof answer.headers.get('x-request-id')]).toEqual([null, 'string'])
+        await answer.text()
+      },
+    ),
+    { numRuns: 300 },
+  )
 })
 
 describe('only our own page signs in', () => {
