@@ -83,7 +83,7 @@ function duration(ms: number | null): string {
   return `${Number((ms / 1000).toPrecision(3))} s`
 }
 
-const bars = [...' ▁▂▃▄▅▆▇█']
+const bars = ' ▁▂▃▄▅▆▇█'
 const graphWidth = 48
 
 /** Heights of the parts of a range against its highest; what is not zero shows. */
@@ -91,5 +91,5 @@ function graph(counts: number[]): string {
   const each = Math.ceil(counts.length / graphWidth)
   const parts = Array.from({ length: Math.ceil(counts.length / each) }, (_, i) => counts.slice(i * each, (i + 1) * each).reduce((a, b) => a + b, 0))
   const most = Math.max(1, ...parts)
-  return parts.map((part) => bars[Math.ceil((part / most) * (bars.length - 1))] ?? '').join('')
+  return parts.map((part) => bars.charAt(Math.ceil((part / most) * (bars.length - 1)))).join('')
 }

@@ -17,8 +17,9 @@ interface Look {
   last: AppUsage | null
 }
 
-/** An engine may take its time: who asks gets what was known before. */
-const patience_ms = 1_000
+/** An engine may take its time: who asks gets what was known before, and waits longer only when nothing is known. */
+const patience_ms = 800
+const firstPatience_ms = 1_600
 /** However many ask, the engine is asked so seldom. */
 const good_for_ms = 2_000
 const looksKept = 200
@@ -56,7 +57,7 @@ export function createUsageLooks(deps: YardDeps, find: (projectId: string) => Ap
     const fresh = known?.instance_id === instance.id && deps.clock.monotonic() - known.at < good_for_ms
     const look = fresh ? known : lookAt(app, instance.id, known)
     const late = new AbortController()
-    const used = await Promise.race([look.used, deps.pause(patience_ms, late.signal).then(() => look.last)])
+    const used = await Promise.race([look.used, deps.pause(look.last ? patience_ms : firstPatience_ms, late.signal).then(() => look.last)])
     late.abort()
     return used
   }

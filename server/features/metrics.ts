@@ -43,7 +43,7 @@ function beginningOf(range: MetricsRange, now_s: number): number {
   return (Math.floor(now_s / seconds) + 1 - count) * seconds
 }
 
-/** The answer of the contract out of rows that are as long as a bucket or shorter. */
+/** The answer of the contract out of rows, in order, that are as long as a bucket or shorter. */
 function summarize(
   range: MetricsRange,
   from: number,
@@ -51,25 +51,23 @@ function summarize(
   stored: { objects: number; bytes: number },
 ): Omit<Metrics, 'resources'> {
   const { count, seconds } = metricsBuckets[range]
-  const buckets = Array.from({ length: count }, (_, place) => createSum(from + place * seconds))
-  const whole = createSum(from)
-  for (const row of rows) {
-    const bucket = buckets[Math.floor((row.ts - from) / seconds)]
-    // A clock that was ahead for a while has left rows in the future.
-    if (!bucket) continue
-    for (const sum of [bucket, whole]) addRow(sum, row)
-  }
+  const whole = createSum()
+  const sum = createSum()
+  let next = 0
+  const buckets = Array.from({ length: count }, (_, place) => {
+    const ts = from + place * seconds
+    clear(sum)
+    for (let row = rows[next]; row !== undefined && row.ts < ts + seconds; row = rows[++next]) addRow(sum, row)
+    addSum(whole, sum)
+    return { ts: isoTime(ts * 1000), ...countsOf(sum), ...quantilesOf(sum.latencies) }
+  })
   const looked = whole.cache_hits + whole.cache_misses
   return {
     range,
     bucket_seconds: seconds,
     from: isoTime(from * 1000),
     to: isoTime((from + count * seconds) * 1000),
-    buckets: buckets.map(({ ts, latencies, cold_latencies: _cold, last_cold_start_at: _last, ...counts }) => ({
-      ts: isoTime(ts * 1000),
-      ...counts,
-      ...quantilesOf(latencies),
-    })),
+    buckets,
     totals: {
       requests: whole.requests,
       errors: whole.status_5xx,
@@ -93,10 +91,15 @@ function summarize(
   }
 }
 
-type Sum = ReturnType<typeof createSum>
+type Counts = Record<(typeof metricsCounters)[number], number>
 
-const createSum = (ts: number) => ({
-  ts,
+interface Sum extends Counts {
+  latencies: Histogram
+  cold_latencies: Histogram
+  last_cold_start_at: number | null
+}
+
+const none: Counts = {
   requests: 0,
   status_2xx: 0,
   status_3xx: 0,
@@ -107,17 +110,36 @@ const createSum = (ts: number) => ({
   cache_hits: 0,
   cache_misses: 0,
   cache_bypass: 0,
-  latencies: createHistogram(),
-  cold_latencies: createHistogram(),
-  last_cold_start_at: null as number | null,
-})
+}
+
+const createSum = (): Sum => ({ ...none, latencies: createHistogram(), cold_latencies: createHistogram(), last_cold_start_at: null })
+
+function clear(sum: Sum): void {
+  Object.assign(sum, none)
+  sum.latencies.clear()
+  sum.cold_latencies.clear()
+  sum.last_cold_start_at = null
+}
 
 function addRow(sum: Sum, row: MetricsRow): void {
-  for (const name of metricsCounters) sum[name] += row[name]
+  addCounts(sum, row)
   sum.latencies.mergeEncoded(row.latencies)
   if (row.cold_latencies) sum.cold_latencies.mergeEncoded(row.cold_latencies)
-  if (row.last_cold_start_at !== null) sum.last_cold_start_at = Math.max(sum.last_cold_start_at ?? 0, row.last_cold_start_at)
 }
+
+function addSum(whole: Sum, part: Sum): void {
+  if (part.requests + part.cold_starts + part.bytes_out === 0) return
+  addCounts(whole, part)
+  whole.latencies.merge(part.latencies)
+  whole.cold_latencies.merge(part.cold_latencies)
+}
+
+function addCounts(sum: Sum, more: Counts & Pick<Sum, 'last_cold_start_at'>): void {
+  for (const name of metricsCounters) sum[name] += more[name]
+  if (more.last_cold_start_at !== null) sum.last_cold_start_at = Math.max(sum.last_cold_start_at ?? 0, more.last_cold_start_at)
+}
+
+const countsOf = ({ latencies: _latencies, cold_latencies: _cold, last_cold_start_at: _last, ...counts }: Sum): Counts => counts
 
 const quantilesOf = (latencies: Histogram) => ({
   p50_ms: quantileOf(latencies, 0.5),

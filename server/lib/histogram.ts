@@ -15,6 +15,8 @@ export interface Histogram {
   quantile(q: number): number | null
   /** Pairs of (how far to the next place that counts, how many), each as a varint: a hundred bytes or so for what one app does. */
   encode(): Uint8Array
+  /** Forgets all, to be used again. */
+  clear(): void
   /** Calls with each place that counts, in order. */
   each(call: (place: number, count: number) => void): void
 }
@@ -50,7 +52,8 @@ export function createHistogram(encoded?: Uint8Array): Histogram {
 /** A class, as there may be ten thousand of them; a page of counts comes with the first value within its doubling. */
 class LogLinear implements Histogram {
   count = 0
-  readonly #pages: (Float64Array | undefined)[] = Array.from({ length: doublings }, () => undefined)
+  /** By doubling; most are never there. */
+  readonly #pages: (Float64Array | undefined)[] = []
 
   add(value: number): void {
     this.#raise(placeOf(value), 1)
@@ -84,13 +87,13 @@ class LogLinear implements Histogram {
     if (this.count === 0) return null
     const rank = Math.max(1, Math.ceil(q * this.count))
     let below = 0
-    let found = 0
-    for (const [page, counts] of this.#pages.entries()) {
+    for (let page = 0; page < doublings; page++) {
+      const counts = this.#pages[page]
       if (!counts) continue
       for (let i = 0; i < placesPerDoubling; i++) {
         below += counts[i] ?? 0
         if (below < rank) continue
-        found = page * placesPerDoubling + i
+        const found = page * placesPerDoubling + i
         return (edgeOf(found) + edgeOf(found + 1)) / 2
       }
     }
@@ -113,8 +116,14 @@ class LogLinear implements Histogram {
     return Uint8Array.from(bytes)
   }
 
+  clear(): void {
+    this.count = 0
+    for (const counts of this.#pages) counts?.fill(0)
+  }
+
   each(call: (place: number, count: number) => void): void {
-    for (const [page, counts] of this.#pages.entries()) {
+    for (let page = 0; page < doublings; page++) {
+      const counts = this.#pages[page]
       if (!counts) continue
       for (let i = 0; i < placesPerDoubling; i++) {
         const count = counts[i] ?? 0

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type Docker from 'dockerode'
 import { followContainer, type Follower } from './docker-follow.ts'
 import { removeContainer, statusOf, type Engine } from './docker-engine.ts'
+import { createUsage } from './docker-usage.ts'
 import { exitOf } from './exits.ts'
 import { parseListening, readNetwork } from './process-ports.ts'
 import { StartFailure, type FoundInstance, type Instance, type InstanceObserver, type StartRequest } from './runtime.ts'
@@ -23,6 +24,7 @@ const maxProcesses = 256
 /** Containers of apps: how they are shut in, started, followed and stopped. */
 export function createInstances(engine: Engine): Instances {
   const followers = new Map<string, Follower>()
+  const usage = createUsage(engine)
 
   const follow = async (container: Docker.Container, observer: InstanceObserver, since_ms: number | null | 'start') => {
     const follower = await followContainer(engine, container.id, since_ms, {
@@ -171,6 +173,7 @@ export function createInstances(engine: Engine): Instances {
         })
       }
       await followers.get(instanceId)?.ended
+      usage.forget(instanceId)
       await removeContainer(container)
     },
 
@@ -198,30 +201,13 @@ export function createInstances(engine: Engine): Instances {
       })
     },
 
-    async usage(instanceId) {
-      const { docker } = await engine.connection()
-      const stats = await docker
-        .getContainer(instanceId)
-        .stats({ stream: false })
-        .catch(() => undefined)
-      return stats ? usageOf(stats) : null
-    },
+    usage: (instanceId) => usage.look(instanceId),
 
     async close() {
       for (const follower of followers.values()) follower.close()
       followers.clear()
     },
   }
-}
-
-function usageOf(stats: Docker.ContainerStats): { cpu_percent: number; memory_mb: number } | null {
-  if (!stats.memory_stats?.usage) return null
-  const used = stats.cpu_stats.cpu_usage.total_usage - stats.precpu_stats.cpu_usage.total_usage
-  const whole = stats.cpu_stats.system_cpu_usage - (stats.precpu_stats.system_cpu_usage ?? 0)
-  const percent = whole > 0 ? (used / whole) * (stats.cpu_stats.online_cpus ?? 1) * 100 : 0
-  // What the kernel can take back at once is no need of the app.
-  const cache = stats.memory_stats.stats?.total_inactive_file ?? stats.memory_stats.stats?.inactive_file ?? 0
-  return { cpu_percent: Math.round(percent * 10) / 10, memory_mb: Math.round((stats.memory_stats.usage - cache) / 1024 / 1024) }
 }
 
 function startFailure(error: unknown): unknown {

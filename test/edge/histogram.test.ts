@@ -68,6 +68,15 @@ test('parts that are merged, encoded or not, are the whole', () => {
   )
 })
 
+test('one that was cleared is as good as new', () => {
+  const histogram = createHistogram()
+  for (const value of shapes.even!) histogram.add(value)
+  histogram.clear()
+  expect([histogram.count, histogram.quantile(0.5), histogram.encode().length]).toEqual([0, null, 0])
+  histogram.add(5)
+  expect(histogram.quantile(0.5)).toBeCloseTo(5, 1)
+})
+
 test('counts of any size survive being encoded', () => {
   const histogram = createHistogram()
   for (let i = 0; i < 3; i++) histogram.add(12)

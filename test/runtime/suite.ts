@@ -164,6 +164,29 @@ export function runtimeSuite(driver: Driver): void {
     await runtime.discard(built.deployment_id, built.artifact)
   })
 
+  test('what an app uses: a busy one more of a core than one that waits', async () => {
+    const [busy, waiting] = [
+      await app(
+        `require('node:http').createServer((request, response) => response.end('busy')).listen(process.env.PORT); const burn = () => { const end = Date.now() + 40; while (Date.now() < end); setImmediate(burn) }; setImmediate(burn)`,
+      ),
+      await app(hello),
+    ]
+    const both = [await startApp(runtime, busy), await startApp(runtime, waiting)]
+    for (const { instance } of both) await answerOf(instance)
+    const usage = async () => Promise.all(both.map(({ instance }) => runtime.usage(instance.id)))
+    await usage()
+    await eventually(async () => {
+      const [one, other] = await usage()
+      expect(one!.cpu_percent).toBeGreaterThan(other!.cpu_percent + 5)
+      for (const used of [one, other]) expect(used!.memory_mb).toBeGreaterThan(1)
+    })
+    for (const { instance, exit } of both) {
+      await runtime.stop(instance.id, 0)
+      await exit
+    }
+    for (const built of [busy, waiting]) await runtime.discard(built.deployment_id, built.artifact)
+  })
+
   test('an app that can not be started says so', async () => {
     const built = await build({ files: { 'package.json': manifest() }, plan: serverPlan({ start_command: ['no-such-program'] }) })
     // An engine may tell it a moment later, as an end with the code that shells have for it.
