@@ -107,7 +107,7 @@ describe.each(ways)(`${times} times each, seed ${seed}, $name`, ({ fast_path, ca
           if (caching && outcome !== 'right' && again.headers.get('x-cache') === 'HIT') mistake(target, 'a fault was stored', again)
         })
       },
-      600_000,
+      300_000,
     )
   })
 
@@ -115,8 +115,10 @@ describe.each(ways)(`${times} times each, seed ${seed}, $name`, ({ fast_path, ca
     test('aborts', async () => {
       await rounds(100, async (n, lane) => {
         const target = `/aborts/${n}`
-        const [gone, stays] = [wire(), dice.chance(0.3) ? ask(lane.wire, target) : undefined]
-        const answer = ask(gone, target, dice.chance(0.3) ? 'X-Fault: streams for ever\r\n' : '')
+        // An answer without an end: whoever shares it has no end either, so nobody does.
+        const isEndless = dice.chance(0.3)
+        const [gone, stays] = [wire(), !isEndless && dice.chance(0.5) ? ask(lane.wire, target) : undefined]
+        const answer = ask(gone, target, isEndless ? 'X-Fault: streams for ever\r\n' : '')
         const when = dice.pick(['at once', 'connected', 'first bytes', 'later'])
         if (when === 'connected') await event(gone, 'connect')
         if (when === 'first bytes') await event(gone, 'data')
@@ -125,9 +127,9 @@ describe.each(ways)(`${times} times each, seed ${seed}, $name`, ({ fast_path, ca
         await answer
         // Whoever asked for the same at the same time has got an answer of its own, also when it waited for that of the other.
         if (stays) check(target, 'right', await stays)
-        else if (dice.chance(0.3)) check(target, 'right', await ask(lane.wire, target))
+        else if (dice.chance(0.5)) check(target, 'right', await ask(lane.wire, target))
       })
-    }, 600_000)
+    }, 300_000)
 
     test('drips its head and is answered', async () => {
       await rounds(200, async (n, lane) => {
@@ -139,7 +141,7 @@ describe.each(ways)(`${times} times each, seed ${seed}, $name`, ({ fast_path, ca
         }
         check(target, 'right', await answer)
       })
-    }, 600_000)
+    }, 300_000)
 
     test('never ends its head: 408', async () => {
       await rounds(500, async (n, lane) => {
@@ -149,7 +151,7 @@ describe.each(ways)(`${times} times each, seed ${seed}, $name`, ({ fast_path, ca
         if (got.status !== 408 || !got.whole) mistake('/never', 'not 408', got)
         await until(() => lane.wire.closed)
       })
-    }, 600_000)
+    }, 300_000)
 
     test('pipelines', async () => {
       await rounds(50, async (n, lane) => {
@@ -169,7 +171,7 @@ describe.each(ways)(`${times} times each, seed ${seed}, $name`, ({ fast_path, ca
           else if (got.status !== 200 || !got.whole || got.body.toString() !== body) mistake(target, `not the answer to ${method}`, got)
         }
       })
-    }, 600_000)
+    }, 300_000)
   })
 
   test('then no connection is left, and no file', async () => {
