@@ -43,11 +43,9 @@ test('a phone on the network signs in by password and opens an app', async ({ br
       await expect(page.getByText('hello from the ferry')).toBeVisible()
 
       // To the browser an app at the same address is the same site: its page may send the cookie, and yet drives nothing.
-      const drive = async (path: string, init: RequestInit) => {
-        await page.evaluate(async ([url, options]) => void (await fetch(url, { ...options, mode: 'no-cors', credentials: 'include' })), [
-          new URL(path, dashboard).href,
-          init,
-        ] as const)
+      const drive = async (path: string, init: { method: string; headers?: Record<string, string>; body?: string }) => {
+        const options = { ...init, mode: 'no-cors' as const, credentials: 'include' as const }
+        await page.evaluate(async ({ url, given }) => void (await fetch(url, given)), { url: new URL(path, dashboard).href, given: options })
       }
       await drive('/instance/sign-out', { method: 'POST' })
       await drive('/v1/projects', {
