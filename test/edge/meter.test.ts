@@ -154,6 +154,50 @@ describe.each(paths)('what the edge counts, $name', ({ fast_path }) => {
     expect(taken(meter()).requests).toBe(1)
   })
 
+  test('what the cache was for each request, as X-Cache tells it, and bytes wherever they came from', async () => {
+    const cached = await startEdge({ fast_path, metrics: () => true, cache: { directory: null, memory_bytes: () => 1e7, disk_bytes: () => 0 } })
+    const rules = ['max-age=600', 'max-age=600', 'no-store', 'max-age=0, stale-while-revalidate=600', 'private']
+    const source = await startApp((asked, answer) => {
+      const path = asked.url ?? '/'
+      const body = 'y'.repeat(500 + path.length * 1000)
+      answer.setHeader('cache-control', rules[path.charCodeAt(1) % rules.length]!)
+      answer.setHeader('etag', '"one"')
+      if (path.charCodeAt(2) % 2 === 0) answer.setHeader('content-length', body.length)
+      asked.resume().on('end', () => answer.end(body))
+    })
+    await cached.toPort(source.port)
+    const seen: Record<string, number> = {}
+    let bytes = 0
+    const one = async (i: number): Promise<void> => {
+      const path = `/${String.fromCharCode(97 + ((i * 7) % 5))}${String.fromCharCode(97 + ((i * 3) % 4))}`
+      const kinds = [
+        {},
+        {},
+        {},
+        { method: 'HEAD' },
+        { method: 'POST', body: 'new' },
+        { headers: { range: 'bytes=0-9' } },
+        { headers: { 'if-none-match': '"one"' } },
+      ]
+      const got = await get(cached.port, path, kinds[i % kinds.length])
+      const word = String(got.headers['x-cache'])
+      seen[word] = (seen[word] ?? 0) + 1
+      bytes += got.body.length
+    }
+    for (let i = 0; i < 300; i += 3) await Promise.all([one(i), one(i + 1), one(i + 2)])
+    const { requests, hits, misses, bypass, ...counted } = taken(cached.edge.meter)
+    expect({ requests, hits, misses, bypass, bytes: counted.bytes }).toEqual({
+      requests: 300,
+      hits: (seen.HIT ?? 0) + (seen.STALE ?? 0),
+      misses: seen.MISS ?? 0,
+      bypass: seen.BYPASS ?? 0,
+      bytes,
+    })
+    expect(Math.min(hits, misses, bypass)).toBeGreaterThan(10)
+    await cached.close()
+    await source.close()
+  })
+
   test('time from the question to the beginning of the answer', async () => {
     await get(edge.port, '/slow')
     const [reading] = meter().take()
