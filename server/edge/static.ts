@@ -139,7 +139,7 @@ function outline(visit: Visit, file: StaticFile, status: 200 | 404, coding: Codi
   const size = coded_size ?? file.size
   const etag = `"${file.tag}${coding ? `-${coding}` : ''}"`
   const vary = file.compressible ? 'Vary: Accept-Encoding\r\n' : ''
-  const validators = `ETag: ${etag}\r\nLast-Modified: ${new Date(file.modified_ms).toUTCString()}\r\nCache-Control: ${status === 404 ? 'no-cache' : file.cache_control}\r\n${vary}`
+  const validators = `ETag: ${etag}\r\nLast-Modified: ${new Date(file.modified_ms).toUTCString()}\r\nCache-Control: ${status === 404 ? 'no-cache' : file.cache_control}\r\n${vary}X-Cache: HIT\r\n`
   if (status === 200 && isUnchanged(visit, etag, file.modified_ms))
     return { status: 304, lines: validators, body: null, length: -1, start: 0, end: 0 }
   const lines = `Content-Type: ${file.type}\r\n${coding ? `Content-Encoding: ${coding}\r\n` : ''}${validators}${status === 200 ? 'Accept-Ranges: bytes\r\n' : ''}`
@@ -165,7 +165,7 @@ function redirect(slash: 'add' | 'strip', target: string): Answer {
   const path = query < 0 ? target : target.slice(0, query)
   // As it was sent, so that nothing has to be encoded again; two slashes at its start (another host) were refused before.
   const location = (slash === 'add' ? `${path}/` : path.slice(0, -1)) + (query < 0 ? '' : target.slice(query))
-  return { status: 308, lines: `Location: ${location}\r\nCache-Control: no-cache\r\n`, body: null, length: 0 }
+  return { status: 308, lines: `Location: ${location}\r\nCache-Control: no-cache\r\nX-Cache: HIT\r\n`, body: null, length: 0 }
 }
 
 function notTaken(visit: Visit): Answer {

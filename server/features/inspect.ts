@@ -3,6 +3,9 @@ import { request as requestSecurely } from 'node:https'
 import { Problem } from '../contract/errors.ts'
 import type { Issue } from '../contract/errors.ts'
 import type { CacheVerdict } from '../contract/network.ts'
+import type { Artifact } from '../runtime/runtime.ts'
+import { listCurrent } from '../store/deployments.ts'
+import type { Tx } from '../store/open.ts'
 import type { ProjectRow } from '../store/tables.ts'
 import { addressIn, namesOf } from './address.ts'
 import type { FeatureDeps } from './deps.ts'
@@ -18,7 +21,7 @@ const readWithin = { ms: 25_000, bytes: 64 * 1024 * 1024 }
 
 /** What the cache does with an address of a project now, and if wanted what a real request for it gets. */
 export async function inspectCache(deps: FeatureDeps, project: ProjectRow, question: Question, signal: AbortSignal): Promise<CacheVerdict> {
-  const names = await deps.store.db.read((tx) => namesOf(tx, project.id))
+  const { names, without } = await deps.store.db.read((tx) => ({ names: namesOf(tx, project.id), without: withoutCache(tx, project) }))
   const found = addressIn(question.url, names)
   const headers = lowerCased(question.headers ?? {})
   const issues: Issue[] = [...('fault' in found ? [{ path: 'url', message: found.fault }] : []), ...faultsOf(headers)]
@@ -32,7 +35,16 @@ export async function inspectCache(deps: FeatureDeps, project: ProjectRow, quest
   const origin = `${at.is_secure ? 'https' : 'http'}://${host}`
   const verdict = deps.cache.inspect({ project_id: project.id, origin, target: found.target, headers })
   const answer = question.send === true ? await ask({ at, name, host, target: found.target, headers, signal }) : null
-  return { url: `${origin}${found.target}`, ...verdict, answer }
+  return { url: `${origin}${found.target}`, ...verdict, ...without, answer }
+}
+
+/** What holds for every address of a project whose answers do not come from an app. */
+function withoutCache(tx: Tx, project: ProjectRow): Pick<CacheVerdict, 'verdict' | 'why' | 'stored'> | undefined {
+  const current = listCurrent(tx, project.id).find((row) => row.target === 'production')
+  if (!current || current.artifact === null || project.status === 'crashed')
+    return { verdict: 'BYPASS', why: 'Nothing serves this project now: a visitor gets a page that says why.', stored: null }
+  if ((JSON.parse(current.artifact) as Artifact).kind !== 'static') return undefined
+  return { verdict: 'HIT', why: 'This is a static site: the edge serves its files itself, those of the deployment that is current.', stored: null }
 }
 
 const lowerCased = (headers: Record<string, string>) =>

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { CacheVerdict } from '../../server/contract/network.ts'
 import type { Project } from '../../server/contract/projects.ts'
+import { makeRepository } from '../support/repository.ts'
 import { startTestPlatform } from '../support/platform.ts'
 import { until } from '../support/until.ts'
 import { countingApp, startCacheWorld } from './cache-world.ts'
@@ -61,6 +62,17 @@ describe('inspect', () => {
     await home.stored('blog', '/iv?vary=accept-language', { 'accept-language': 'de' })
     const asked = (language: string) => inspect({ url: '/iv?vary=accept-language', headers: { 'Accept-Language': language } })
     expect([(await asked('de')).verdict, (await asked('fr')).verdict]).toEqual(['HIT', 'MISS'])
+  })
+
+  test('says so where no app answers', async () => {
+    const of = async (slug: string) => (await home.cache(slug, 'inspect', { url: '/', send: true })).body as unknown as CacheVerdict
+    await home.world.home.createProject({ slug: 'nothing' })
+    expect(await of('nothing')).toMatchObject({ verdict: 'BYPASS', stored: null, answer: { status: 404, x_cache: null } })
+    const files = makeRepository({ 'index.html': '<h1>hi</h1>' })
+    await home.world.home.createProject({ slug: 'files', repo_url: files.url })
+    expect((await home.world.home.ended('files', (await home.world.home.deploy('files')).id)).status).toBe('ready')
+    expect(await of('files')).toMatchObject({ verdict: 'HIT', stored: null, answer: { status: 200, x_cache: 'HIT' } })
+    files.remove()
   })
 
   test.each<[string, Record<string, unknown>, string[]]>([
