@@ -4,7 +4,7 @@ import { newFolder, serve, type RunningInstance } from '../support/instance-proc
 import { createClient, until, type Client } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
-import { type Bed, readStates, type Self, sleeper, watchBed } from '../support/sleeper.ts'
+import { type Bed, readRuntimeLog, type Self, sleeper, watchBed } from '../support/sleeper.ts'
 
 describe.skipIf(!requires('docker').ok)('with a Docker engine', () => restartStories('docker'))
 restartStories('process')
@@ -73,7 +73,7 @@ function restartStories(runtime: 'process' | 'docker'): void {
         expect(after.born).toBe(before.born)
         expect(await bed.containerOf(id)).toBe(container)
       } else expect(after.born).not.toBe(before.born)
-      expect(await readStates(instance.instance, 'sleeper')).toEqual(
+      expect((await readRuntimeLog(instance.instance, 'sleeper')).states).toEqual(
         runtime === 'docker' ? ['starting', 'running', 'cold', 'running'] : ['starting', 'running', 'cold', 'starting', 'running'],
       )
     })
@@ -89,8 +89,9 @@ function restartStories(runtime: 'process' | 'docker'): void {
       expect(await bed.depth(id)).toBe('none')
       expect((await ask()).born).not.toBe(before.born)
       await isCold(false)
-      const lines = await client.api<{ lines?: string }>('GET', '/v1/projects/sleeper')
-      expect(lines.status).toBe(200)
+      const { lines, states } = await readRuntimeLog(instance.instance, 'sleeper')
+      expect(lines).toEqual(['listens', 'asked to end', 'listens'])
+      expect(states).toEqual(['starting', 'running', 'cold', 'stopped', 'starting', 'running'])
     })
   })
 }

@@ -7,7 +7,7 @@ import { type EngineView, instanceIdOf, viewEngine } from '../support/docker.ts'
 import { readStream } from '../support/event-stream.ts'
 import { startTestPlatform, until, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
-import { type Bed, readStates, type Self, sleeper, watchBed } from '../support/sleeper.ts'
+import { type Bed, readRuntimeLog, type Self, sleeper, watchBed } from '../support/sleeper.ts'
 
 /** How apps sleep and wake, whatever runs them. */
 export function sleepStories(runtime: 'process' | 'docker'): void {
@@ -54,7 +54,7 @@ export function sleepStories(runtime: 'process' | 'docker'): void {
     const warm = (slug: string) =>
       until(async () => ((await home.project(slug)).is_cold ? undefined : true), { what: `${slug} to be warm`, timeout_ms: 60_000 })
 
-    const states = (slug: string) => readStates(home.platform.instance, slug)
+    const states = async (slug: string) => (await readRuntimeLog(home.platform.instance, slug)).states
     const count = (list: string[], state: string) => list.filter((one) => one === state).length
 
     test('an app that nobody visits is frozen, and the next request finds it as it was', async () => {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { RuntimeStateEvent } from '../../server/contract/deployments.ts'
+import type { RuntimeLogLine, RuntimeStateEvent } from '../../server/contract/deployments.ts'
 import type { EngineView } from './docker.ts'
 import { readStream } from './event-stream.ts'
 import { until } from './until.ts'
@@ -97,16 +97,21 @@ function groupStates(leaders: Set<number>): string[] {
     .map(([, state]) => state ?? '')
 }
 
-/** The states of a project's runtime log as they stand now, in order. */
-export async function readStates(instance: { api_url: string; token: string }, slug: string): Promise<RuntimeStateEvent['state'][]> {
-  const found: RuntimeStateEvent['state'][] = []
+/** A project's runtime log as it stands now: its states in order, and its lines. */
+export async function readRuntimeLog(
+  instance: { api_url: string; token: string },
+  slug: string,
+): Promise<{ states: RuntimeStateEvent['state'][]; lines: string[] }> {
+  const states: RuntimeStateEvent['state'][] = []
+  const lines: string[] = []
   const done = new AbortController()
   const url = `${instance.api_url}/v1/projects/${slug}/runtime-logs?lines=2000&format=json`
   // The stream goes on for ever; what is stored comes at once.
   let silence = setTimeout(() => done.abort(), 3_000)
   try {
     for await (const event of readStream(url, { token: instance.token, signal: done.signal })) {
-      if (event.event === 'state') found.push((JSON.parse(event.data) as RuntimeStateEvent).state)
+      if (event.event === 'state') states.push((JSON.parse(event.data) as RuntimeStateEvent).state)
+      else lines.push((JSON.parse(event.data) as RuntimeLogLine).line)
       clearTimeout(silence)
       silence = setTimeout(() => done.abort(), 1_000)
     }
@@ -115,5 +120,5 @@ export async function readStates(instance: { api_url: string; token: string }, s
   } finally {
     clearTimeout(silence)
   }
-  return found
+  return { states, lines }
 }
