@@ -1,4 +1,7 @@
 import type { Tx } from './open.ts'
+import type { DomainRow } from './tables.ts'
+
+export type DomainStatus = DomainRow['status']
 
 /** Hostnames that route, of one project or of all that live: only verified ones do. */
 export function listVerifiedHostnames(tx: Tx, projectId: string): string[] {
@@ -15,6 +18,10 @@ export function listProjectsWithHostnames(tx: Tx): string[] {
     .map((row) => row.id)
 }
 
+export function insertDomain(tx: Tx, domain: Omit<DomainRow, 'seq'>): void {
+  tx.run(tx.query.insertInto('domains').values(domain))
+}
+
 /** A name is free for others as soon as its project is gone. */
 export function removeDomainsOf(tx: Tx, projectId: string): void {
   tx.run(tx.query.deleteFrom('domains').where('project_id', '=', projectId))
@@ -26,7 +33,7 @@ export function listLocalNames(tx: Tx): string[] {
     .sqlAll<{ name: string }>(
       `SELECT slug || '.localhost' AS name, seq, 0 AS kind FROM projects WHERE deleted_at IS NULL
        UNION ALL SELECT d.hostname, d.seq, 1 FROM domains d JOIN projects p ON p.id = d.project_id
-         WHERE d.status = 'verified' AND p.deleted_at IS NULL
+         WHERE d.status = 'verified' AND d.hostname NOT LIKE '%.localhost' AND p.deleted_at IS NULL
        ORDER BY 3, 2`,
     )
     .map((row) => row.name)

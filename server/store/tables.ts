@@ -43,8 +43,12 @@ export interface CacheEventRow {
   created_at: string
 }
 
-interface DomainTable {
+interface DomainTable extends Omit<DomainRow, 'seq'> {
   seq: Generated<number>
+}
+
+export interface DomainRow {
+  seq: number
   id: string
   account_id: string
   project_id: string
