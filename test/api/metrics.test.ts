@@ -140,6 +140,29 @@ describe('GET /v1/projects/{slug}/metrics', () => {
     expect((await read('counted')).totals.requests).toBe(before + 2)
   })
 
+  test('a cold start once, however many wait for it; an app that sleeps uses nothing', async () => {
+    const before = await read('counted')
+    await world.ask('owner', 'PATCH', '/instance/settings', { sleep_after_s: 1 })
+    await until(async () => ((await world.home.project('counted')).is_cold ? true : undefined), { what: 'counted to sleep' })
+    expect((await read('counted')).resources).toBeNull()
+    await world.ask('owner', 'PATCH', '/instance/settings', { sleep_after_s: 900 })
+    const woken = Date.now()
+    await visitTimes(30, 'counted')
+    const { cold_starts, totals, buckets } = await until(
+      async () => {
+        const answer = await read('counted')
+        return answer.cold_starts.count > before.cold_starts.count ? answer : undefined
+      },
+      { what: 'the cold start to be counted' },
+    )
+    expect(cold_starts.count).toBe(before.cold_starts.count + 1)
+    expect(buckets.reduce((sum, bucket) => sum + bucket.cold_starts, 0)).toBe(cold_starts.count)
+    expect(cold_starts.p50_ms).toBeGreaterThan(0)
+    expect(cold_starts.p95_ms).toBeGreaterThanOrEqual(cold_starts.p50_ms ?? 0)
+    expect(Date.parse(cold_starts.last_at ?? '')).toBeGreaterThanOrEqual(woken)
+    expect(totals.requests).toBe(before.totals.requests + 30)
+  })
+
   test('200 for a member of the team, 404 for a stranger and for no project, 401 for nobody', async () => {
     const as = (who: Who, slug = 'counted') => world.ask(who, 'GET', `/v1/projects/${slug}/metrics`)
     expect((await as('member')).status).toBe(200)
