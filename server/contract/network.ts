@@ -72,7 +72,7 @@ export const cacheVerdict = z.object({
       headers: z.array(z.tuple([z.string(), z.string()])),
     })
     .nullable()
-    .describe('Of a real request, when one was asked for.'),
+    .describe('Of a real request, when one was asked for and an answer began within 25 s.'),
 })
 export type CacheVerdict = z.output<typeof cacheVerdict>
 

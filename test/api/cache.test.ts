@@ -143,6 +143,12 @@ describe('the token', () => {
     expect([(await home.hook(old.webhook_url, old.token)).status, (await home.hook(fresh.webhook_url, fresh.token)).status]).toEqual([401, 200])
   })
 
+  test('is the one and only, however many are made at once', async () => {
+    const made = await Promise.all(Array.from({ length: 10 }, () => home.tokenOf('blog')))
+    const answers = await Promise.all(made.map(({ token, webhook_url }) => home.hook(webhook_url, token)))
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, ...Array<number>(9).fill(401)])
+  })
+
   test('of another project is refused just like a wrong one', async () => {
     const [blog, shop] = [await home.tokenOf('blog'), await home.tokenOf('shop')]
     const before = await home.newest('blog', 100)
