@@ -3,12 +3,14 @@ import type { ResponseHead } from '../response-head.ts'
 import { namesOf, valueOf, without } from './fields.ts'
 import type { Part } from './part.ts'
 import type { Terms } from './policy.ts'
+import type { Segment } from './segment.ts'
 import type { Slot } from './store.ts'
 
 /** Where on disk the bytes of an entry are. */
 export interface Place {
-  segment: number
+  segment: Segment
   offset: number
+  length: number
   checksum: number
 }
 
@@ -32,6 +34,10 @@ export class Entry {
   place: Place | null = null
   /** Nothing may be served from it any more. */
   dead = false
+  /** How many need its bytes to stay in memory. */
+  pins = 0
+  /** While its bytes come back from disk. */
+  loading: Promise<boolean> | null = null
   /** Used since the hand of the clock last came by. */
   used = false
   before: Entry | null = null

@@ -62,6 +62,7 @@ export class Fetch implements Sink {
   /** More than may be stored: only as much is kept as the readers have not yet read. */
   #overflow = false
   #held = false
+  #unpinned = false
 
   constructor(options: FetchOptions) {
     this.#options = options
@@ -79,6 +80,7 @@ export class Fetch implements Sink {
     this.#key = key
     cache.project.fetches.add(this)
     if (key !== null) slot.filling.set(key, this)
+    if (stale) stale.pins++
     let { head } = request
     if (stale && validates) {
       const { etag, last_modified } = stale.terms
@@ -228,14 +230,15 @@ export class Fetch implements Sink {
 
   /** Not to be stored: for who asked, and nobody else. */
   #pass(head: ResponseHead, why: string, now: number): void {
-    const { cache, slot, stale } = this.#options
+    const { asked, cache, slot, stale } = this.#options
     const lead = this.#lead
     this.#over = true
     this.#done()
-    if (head.status < 500 && head.status !== 304 && head.status !== 206) {
+    if (head.status < 500 && head.status !== 304 && head.status !== 206 && !asked.no_store && !this.#forgotten) {
       slot.pass_until = now + cache.pass_ms
       slot.pass_why = why
-      if (stale && !stale.dead) cache.project.drop(stale)
+      // An answer to somebody known says nothing about the one for all.
+      if (stale && !stale.dead && !asked.cookie && !asked.authorization) cache.project.drop(stale)
     }
     for (const reader of this.readers) if (reader !== lead) this.#release(reader)
     if (lead === null) return this.exchange?.abort()
@@ -302,9 +305,20 @@ export class Fetch implements Sink {
     this.exchange?.abort()
   }
 
+  /** Nobody here needs the bytes of what was stored any more. */
+  #unpin(): void {
+    const { stale } = this.#options
+    if (stale === null || this.#unpinned) return
+    this.#unpinned = true
+    stale.pins--
+    if (stale.pins === 0 && stale.counted === 0 && (stale.dead || stale.place !== null)) stale.wire = null
+  }
+
   #done(): void {
     this.#unlist()
     this.#options.cache.project.fetches.delete(this)
+    // What is stale may still be served in this very step.
+    queueMicrotask(() => this.#unpin())
   }
 
   #unlist(): void {

@@ -21,8 +21,10 @@ export interface Commons {
   filling(bytes: number): void
   isFull(): boolean
   put(project: ProjectStore, entry: Entry): void
-  /** Brings the bytes of an entry back from disk; false when they are gone. */
-  load(entry: Entry): Promise<boolean>
+  /** Brings the bytes of an entry back from disk; an entry whose bytes are gone is taken out. */
+  load(entry: Entry): Promise<void>
+  /** Counts what was brought back. */
+  settle(entry: Entry): void
 }
 
 /** The cache of one name, as it is asked for. */
@@ -173,6 +175,8 @@ export class HostCache {
   #loadFirst(reader: Reader, entry: Entry, alone: boolean): void {
     void this.#commons.load(entry).then(() => {
       if (!reader.over) this.begin(reader, alone)
+      // Only now may it have to make room again.
+      this.#commons.settle(entry)
     })
   }
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
-import type { CacheOptions, EdgeCache } from '../edge.ts'
+import type { CacheOptions, EdgeCache, PurgeScope } from '../edge.ts'
+import { createDisk } from './disk.ts'
 import type { Entry } from './entry.ts'
 import { HostCache, type Commons } from './host.ts'
 import { inspect } from './inspect.ts'
@@ -17,6 +18,8 @@ export interface CachingOptions {
 export interface Caching extends EdgeCache {
   /** The caches of a project, by how a name is asked for; null when this edge stores nothing. */
   of(projectId: string): ((encrypted: boolean, host: string) => HostCache) | null
+  /** Writes what is still to be written. */
+  close(): Promise<void>
 }
 
 /** Larger answers are passed on and not stored. */
@@ -32,8 +35,12 @@ export function createCaching(options: CachingOptions): Caching {
   const projects = new Map<string, ProjectStore>()
   let filling = 0
 
-  const shelf = createShelf((entry) => drop(entry))
-  const drop = (entry: Entry): void => entry.slot.project.drop(entry)
+  const disk = cache?.directory ? createDisk(cache.directory, () => cache.disk_bytes(), options.log) : null
+  const shelf = createShelf((entry) => {
+    if (entry.place === null || entry.dead) return entry.slot.project.drop(entry)
+    shelf.remove(entry)
+    if (entry.pins === 0) entry.wire = null
+  })
 
   const graves: Iterator<Entry>[] = []
   const bury = (entries: Iterable<Entry>): void => {
@@ -55,7 +62,10 @@ export function createCaching(options: CachingOptions): Caching {
 
   const project = (id: string): ProjectStore => {
     let found = projects.get(id)
-    if (found === undefined) projects.set(id, (found = new ProjectStore(id, shelf, bury)))
+    if (found === undefined) {
+      projects.set(id, (found = new ProjectStore(id, shelf, bury, (entry, lasting) => disk?.forget(entry, lasting))))
+      disk?.load(found).catch((error: unknown) => options.log.warn('edge.cache_not_read', { error }))
+    }
     return found
   }
 
@@ -68,9 +78,28 @@ export function createCaching(options: CachingOptions): Caching {
     isFull: () => filling > filling_bytes,
     put(into, entry) {
       into.put(entry)
+      disk?.store(into, entry)
       if (cache) shelf.fit(cache.memory_bytes())
     },
-    load: async () => false,
+    async load(entry) {
+      entry.loading ??= disk?.read(entry) ?? Promise.resolve(false)
+      const is_there = await entry.loading
+      entry.loading = null
+      if (!is_there && !entry.dead && entry.wire === null) entry.slot.project.drop(entry)
+    },
+    settle(entry) {
+      if (entry.dead || entry.wire === null || entry.counted > 0) return
+      shelf.add(entry)
+      if (cache) shelf.fit(cache.memory_bytes())
+    },
+  }
+
+  const purge = async (projectId: string, what: PurgeScope): Promise<number> => {
+    const from = project(projectId)
+    await disk?.load(from)
+    const count = from.purge(what)
+    disk?.purge(from, what)
+    return count
   }
 
   return {
@@ -78,7 +107,8 @@ export function createCaching(options: CachingOptions): Caching {
       if (!cache) return null
       const known = new Map<string, HostCache>()
       return (encrypted, host) => {
-        const origin = `${encrypted ? 'https' : 'http'}://${host.toLowerCase()}`
+        // As it was sent, not as it is looked up: the app may write it into its page.
+        const origin = `${encrypted ? 'https' : 'http'}://${host}`
         let found = known.get(origin)
         if (found === undefined) {
           // Anybody may ask by as many ports as there are.
@@ -88,9 +118,7 @@ export function createCaching(options: CachingOptions): Caching {
         return found
       }
     },
-    async purge(projectId, what) {
-      return projects.get(projectId)?.purge(what) ?? 0
-    },
+    purge,
     stats(projectId) {
       const found = projects.get(projectId)
       return { objects: found?.objects ?? 0, bytes: found?.bytes ?? 0 }
@@ -100,11 +128,13 @@ export function createCaching(options: CachingOptions): Caching {
       const found = project(projectId)
       if (found.enabled === enabled) return
       found.enabled = enabled
-      if (!enabled) found.purge({ all: true })
+      if (!enabled) void purge(projectId, { all: true }).catch((error: unknown) => options.log.warn('edge.cache_not_purged', { error }))
     },
     async forget(projectId) {
       projects.get(projectId)?.purge({ all: true })
       projects.delete(projectId)
+      await disk?.remove(projectId)
     },
+    close: async () => disk?.close(),
   }
 }

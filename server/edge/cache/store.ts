@@ -85,12 +85,14 @@ export class ProjectStore {
   #tags = new Map<string, Tagged>()
   #empty = 0
   readonly #shelf: Shelf
+  readonly #forget: (entry: Entry, lasting: boolean) => void
   readonly #bury: (entries: Iterable<Entry>) => void
 
-  constructor(id: string, shelf: Shelf, bury: (entries: Iterable<Entry>) => void) {
+  constructor(id: string, shelf: Shelf, bury: (entries: Iterable<Entry>) => void, forget: (entry: Entry, lasting: boolean) => void) {
     this.id = id
     this.#shelf = shelf
     this.#bury = bury
+    this.#forget = forget
   }
 
   find(origin: string, target: string): Slot | undefined {
@@ -139,7 +141,7 @@ export class ProjectStore {
     this.objects++
     this.bytes += entry.stored_bytes
     for (const tag of entry.tags) this.#tag(tag, entry)
-    this.#shelf.add(entry)
+    if (entry.wire !== null) this.#shelf.add(entry)
   }
 
   #seat(slot: Slot): void {
@@ -158,9 +160,10 @@ export class ProjectStore {
       for (const [name, one] of this.#tags) if (one.entries.every((each) => each.dead)) this.#tags.delete(name)
   }
 
-  /** Takes an entry out, here and now. */
-  drop(entry: Entry): void {
+  /** Takes an entry out, here and now. `lasting`: on disk too. */
+  drop(entry: Entry, lasting = true): void {
     this.#kill(entry)
+    this.#forget(entry, lasting)
     this.unseat(entry)
   }
 
@@ -175,7 +178,8 @@ export class ProjectStore {
   /** Takes the rest of a dead entry out of the maps. */
   unseat(entry: Entry): void {
     this.#shelf.remove(entry)
-    entry.wire = null
+    this.#forget(entry, false)
+    if (entry.pins === 0) entry.wire = null
     const { slot } = entry
     if (slot.entries.get(entry.variant) === entry) slot.entries.delete(entry.variant)
     if (slot.plain === entry) slot.plain = null
@@ -227,7 +231,11 @@ export class ProjectStore {
 
   /** Takes out what is stored of one address, however the name was asked for. */
   invalidate(host: string, target: string): void {
-    for (const slot of this.slotsOf(host, target)) this.#bury(this.#clear(slot))
+    for (const slot of this.slotsOf(host, target)) {
+      const gone = this.#clear(slot)
+      for (const entry of gone) this.#forget(entry, true)
+      this.#bury(gone)
+    }
   }
 
   /** What is stored of an address under a name, or under any name. */

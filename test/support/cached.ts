@@ -1,0 +1,79 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import type { EdgeOptions } from '../../server/edge/index.ts'
+import { get, owner, startApp, startEdge, type Got, type TestEdge } from './edge.ts'
+
+/** An edge with a cache in front of an app, and a clock that can be put forward. */
+export interface Cached {
+  edge: TestEdge
+  /** Requests that the app saw, by method and target. */
+  seen: string[]
+  /** Their headers, in the same order. */
+  headers: IncomingMessage['headers'][]
+  /** What the app does from now on. */
+  app: (request: IncomingMessage, response: ServerResponse) => void
+  ask(path: string, headers?: Record<string, string>, method?: string): Promise<Got>
+  /** `MISS 1`: what the cache says, and the body. */
+  word(path: string, headers?: Record<string, string>): Promise<string>
+  pass(seconds: number): void
+  port: number
+}
+
+export async function startCached(
+  options: Partial<EdgeOptions> & { directory?: string | null; memory_bytes?: number; disk_bytes?: number } = {},
+): Promise<Cached> {
+  let ahead_ms = 0
+  const app = await startApp((request, response) => {
+    cached.seen.push(`${request.method} ${request.url}`)
+    cached.headers.push(request.headers)
+    // The edge dates it, by the clock of the test.
+    response.sendDate = false
+    cached.app(request, response)
+  })
+  const edge = await startEdge({
+    ...options,
+    clock: { now: () => Date.now() + ahead_ms, monotonic: () => performance.now() },
+    cache: {
+      directory: options.directory ?? null,
+      memory_bytes: () => options.memory_bytes ?? 64 * 2 ** 20,
+      disk_bytes: () => options.disk_bytes ?? 64 * 2 ** 20,
+    },
+  })
+  await edge.toPort(app.port)
+  onTestFinished(async () => {
+    await edge.close()
+    await app.close()
+  })
+  const cached: Cached = {
+    edge,
+    seen: [],
+    headers: [],
+    app: (_request, response) => void response.end(),
+    ask: (path, headers = {}, method = 'GET') => get(edge.port, path, { headers, method }),
+    async word(path, headers) {
+      const got = await cached.ask(path, headers)
+      return `${String(got.headers['x-cache'])} ${got.text}`
+    },
+    pass: (seconds) => void (ahead_ms += seconds * 1000),
+    port: app.port,
+  }
+  return cached
+}
+
+/** An app that counts its answers. */
+export function counting(headers: Record<string, string | string[]>, status = 200): Cached['app'] {
+  let count = 0
+  return (_request, response) => response.writeHead(status, headers).end(String(++count))
+}
+
+/** A folder that goes with the test. */
+export function cacheFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'homeport-cache-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+export const project = owner.project_id
