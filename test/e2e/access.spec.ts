@@ -1,8 +1,6 @@
-import { AxeBuilder } from '@axe-core/playwright'
 import type { Page } from '@playwright/test'
-import { expect, test as base } from './fixtures.ts'
+import { buildDashboard, expect, expectForEverybody, test as base } from './fixtures.ts'
 import { type Scene, setScene } from './scene.ts'
-import { buildDashboard } from './fixtures.ts'
 
 const test = base.extend<object, { scene: Scene }>({
   scene: [
@@ -68,22 +66,7 @@ for (const { colorScheme, width } of looks) {
           await dialog(page)
           await expect(page.getByRole('dialog')).toBeVisible()
         }
-        await page.waitForFunction(() =>
-          document.getAnimations().every((animation) => animation.playState !== 'running' || animation.effect?.getTiming().iterations === Infinity),
-        )
-        const { violations } = await new AxeBuilder({ page })
-          .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
-          .analyze()
-        const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
-        expect
-          .soft(
-            serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ target, failureSummary }) => `${target.join(' ')} ${failureSummary}`).join('; ')}`),
-            name,
-          )
-          .toEqual([])
-        expect
-          .soft(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), `${name} fits its window`)
-          .toBe(0)
+        await expectForEverybody(page, name)
       })
     }
   })

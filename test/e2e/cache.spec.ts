@@ -23,7 +23,7 @@ async function look(desk: Page, url: string) {
 test('what the cache does with an address, and why, before and after a purge of it', async ({ desk, home, repository }) => {
   await open(desk, home, 'kiosk', repository(newsstand()).url)
   await expect(desk.getByText('Stored now: 3 answers')).toBeVisible()
-  await expect(desk.locator('.cache-key')).toContainText('1 hits')
+  await expect(desk.locator('.cache-key')).toContainText('1 hit')
 
   await look(desk, '/news')
   const verdict = inspector(desk).getByRole('status')
@@ -45,6 +45,12 @@ test('what the cache does with an address, and why, before and after a purge of 
   await expect(log(desk).first()).toContainText('By address: 1 stored answer')
   await expect(log(desk).first()).toContainText('from the dashboard')
   await expect(desk.getByText('Stored now: 2 answers')).toBeVisible()
+
+  // A request says what it met, and what it left behind.
+  await inspector(desk).getByRole('button', { name: 'Look and request' }).click()
+  await expect(verdict.getByRole('region', { name: 'The request' })).toContainText('MISS')
+  await expect(verdict).toContainText('Miss: the app is asked')
+  await expect(verdict).toContainText('in memory')
 
   await look(desk, '/cart')
   await expect(verdict).toContainText(/Miss|Bypass/)

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Page, test as base } from '@playwright/test'
+import { AxeBuilder } from '@axe-core/playwright'
+import { type Page, test as base, expect } from '@playwright/test'
 import { build } from 'vite'
 import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
 import { type Repository, makeRepository } from '../support/repository.ts'
@@ -48,6 +49,24 @@ export const test = base.extend<Own, Shared>({
 })
 
 export { expect } from '@playwright/test'
+
+/** No serious finding in axe, and nothing wider than the window. */
+export async function expectForEverybody(page: Page, name: string): Promise<void> {
+  await page.waitForFunction(() =>
+    document.getAnimations().every((animation) => animation.playState !== 'running' || animation.effect?.getTiming().iterations === Infinity),
+  )
+  const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']).analyze()
+  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+  expect
+    .soft(
+      serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ target, failureSummary }) => `${target.join(' ')} ${failureSummary}`).join('; ')}`),
+      name,
+    )
+    .toEqual([])
+  expect
+    .soft(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), `${name} fits its window`)
+    .toBe(0)
+}
 
 /** `npm test` has built everything; who runs one story by hand may not have. */
 export async function buildDashboard(): Promise<void> {

@@ -44,6 +44,9 @@ test('what was asked is counted exactly, drawn, and read out by keyboard', async
   await desk.reload()
   await expect(desk.getByRole('radio', { name: '30 days' })).toBeChecked()
   await expect(figures).toContainText('13')
+
+  await desk.goto(home.platform.dashboard_url)
+  await expect(desk.getByRole('img', { name: '13 requests in 24 hours' })).toBeVisible()
 })
 
 test('an app that sleeps says so everywhere, its waking is counted, and always warm is the plan’s to allow', async ({ desk, home, repository }) => {
@@ -69,6 +72,7 @@ test('an app that sleeps says so everywhere, its waking is counted, and always w
   expect((await home.edge('dozer.localhost')).status).toBe(200)
   await expect(title).not.toContainText('asleep')
   await expect(desk.locator('.log-foot')).toContainText('The app is running')
+  await expect(desk.locator('.log-line').filter({ hasText: 'awake again' })).toBeVisible()
 
   await desk.getByRole('navigation', { name: 'Project' }).getByRole('link', { name: 'Metrics' }).click()
   await expect(desk.locator('.figure').filter({ hasText: 'Cold starts' })).toContainText(/Cold starts\s*1/)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Browser } from '@playwright/test'
 import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
 import { requires } from '../support/requirements.ts'
-import { app, buildDashboard, expect, test as base } from './fixtures.ts'
+import { app, buildDashboard, expect, expectForEverybody, test as base } from './fixtures.ts'
 
 /** Linux answers on all of 127.0.0.0/8: one of it stands for an address on the network. */
 const near = '127.0.0.2'
@@ -63,7 +63,10 @@ test('the network is let in with a password, shown as codes, signed in to from a
   const appUrl = (await lan.getByRole('img', { name: /Pier/ }).getAttribute('aria-label'))?.replace(/^.*: /, '') ?? ''
   expect(await (await fetch(appUrl)).text()).toContain('pier')
 
+  await expectForEverybody(page, 'the open network')
+
   const guest = await phone(browser, url)
+  await expectForEverybody(guest, 'signing in')
   await guest.getByLabel('Email').fill('owner@homeport.localhost')
   await guest.getByLabel('Password', { exact: true }).fill('not the password')
   await guest.getByRole('button', { name: 'Sign in', exact: true }).click()
@@ -95,6 +98,8 @@ test('the authority is trusted with one click, shown, and removed again', async 
   await expect(https.getByText('Trusted', { exact: true }).first()).toBeVisible()
   await expect(https.getByRole('status')).not.toBeEmpty()
   await expect(https.getByText(/^([0-9A-F]{2}:?){32}$/i)).toBeVisible()
+
+  await expectForEverybody(page, 'the authority')
 
   await https.getByRole('switch', { name: 'Send plain HTTP on to HTTPS' }).click()
   await expect.poll(async () => (await house.edge('quay.localhost')).status).toBe(308)

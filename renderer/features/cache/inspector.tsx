@@ -1,10 +1,12 @@
 import { Radar } from 'lucide-react'
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react'
 import { useSearchParams } from 'wouter'
+import type { CacheVerdict } from '../../../server/contract/network.ts'
 import { useAction } from '../../api/actions.ts'
 import { Button } from '../../ui/button.tsx'
 import { ProblemView } from '../../ui/feedback.tsx'
 import { TextField } from '../../ui/field.tsx'
+import { usePurged } from './purged.ts'
 import { Verdict } from './verdict.tsx'
 
 /** “What does the cache do with this address?”: the verdict without a request, or with a real one. */
@@ -15,24 +17,34 @@ export function Inspector({ slug }: { slug: string }) {
   const [headers, setHeaders] = useState('')
   const id = useId()
   const inspect = useAction('inspectCache', { quiet: true })
+  const [verdict, setVerdict] = useState<CacheVerdict | null>(null)
+  const purged = usePurged(slug)
   const [wrongLine, setWrongLine] = useState<string | null>(null)
 
-  const look = (send: boolean) => {
+  const look = async (send: boolean) => {
     const read = headersOf(headers)
-    if (typeof read === 'string') return setWrongLine(read)
+    if (typeof read === 'string') {
+      setWrongLine(read)
+      return
+    }
     setWrongLine(null)
     setParams({ url: url.trim() }, { replace: true })
-    inspect.mutate({
-      params: { slug },
-      body: { url: url.trim(), ...(send ? { send } : {}), ...(Object.keys(read).length > 0 ? { headers: read } : {}) },
-    })
+    const question = { params: { slug }, body: { url: url.trim(), ...(Object.keys(read).length > 0 ? { headers: read } : {}) } }
+    const ask = (more: { send?: boolean }) => inspect.mutateAsync({ ...question, body: { ...question.body, ...more } }).catch(() => null)
+    const found = await ask(send ? { send } : {})
+    setVerdict(found)
+    if (!send || !found) return
+    purged()
+    // The verdict is of the moment before the request; what is stored now is what it left behind.
+    const after = await ask({})
+    if (after) setVerdict({ ...found, key: after.key, stored: after.stored })
   }
   // Who comes with an address in the link wants its verdict.
   const came = useRef(asked)
   useEffect(() => {
     if (came.current === null) return
     came.current = null
-    look(false)
+    void look(false)
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- once, on arrival
   }, [])
 
@@ -46,7 +58,7 @@ export function Inspector({ slug }: { slug: string }) {
         className="card-body stack"
         onSubmit={(event: FormEvent) => {
           event.preventDefault()
-          look(false)
+          void look(false)
         }}
       >
         <div className="look-line">
@@ -63,7 +75,7 @@ export function Inspector({ slug }: { slug: string }) {
           <Button kind="primary" icon={Radar} type="submit" busy={inspect.isPending && !sends}>
             Look
           </Button>
-          <Button busy={inspect.isPending && sends} onClick={() => url.trim() !== '' && look(true)}>
+          <Button busy={inspect.isPending && sends} onClick={() => url.trim() !== '' && void look(true)}>
             Look and request
           </Button>
         </div>
@@ -85,7 +97,7 @@ export function Inspector({ slug }: { slug: string }) {
         </details>
         {inspect.error && !inspect.error.issue('url') && <ProblemView problem={inspect.error} />}
       </form>
-      <div role="status">{inspect.data && <Verdict slug={slug} verdict={inspect.data} onAgain={() => look(false)} />}</div>
+      <div role="status">{verdict && <Verdict slug={slug} verdict={verdict} onAgain={() => void look(false)} />}</div>
     </section>
   )
 }

@@ -5,27 +5,32 @@ import { span, ticks, timeMarks, wholeTicks } from '../../ui/chart-scale.ts'
 import { milliseconds, percent } from '../../ui/format.ts'
 
 type Bucket = Metrics['buckets'][number]
-type Counted = { [Name in keyof Bucket]: Bucket[Name] extends number ? Name : never }[keyof Bucket]
-
 interface Layer {
   name: string
-  field: Counted
+  of: (bucket: Bucket) => number
   colour: Series['colour']
   pattern: NonNullable<Series['pattern']>
 }
 
 const byStatus: readonly Layer[] = [
-  { name: '2xx', field: 'status_2xx', colour: 'live', pattern: 'solid' },
-  { name: '3xx', field: 'status_3xx', colour: 'cold', pattern: 'outline' },
-  { name: '4xx', field: 'status_4xx', colour: 'busy', pattern: 'hatch' },
-  { name: '5xx', field: 'status_5xx', colour: 'fail', pattern: 'cross' },
+  { name: '2xx', of: (bucket) => bucket.status_2xx, colour: 'live', pattern: 'solid' },
+  { name: '3xx', of: (bucket) => bucket.status_3xx, colour: 'cold', pattern: 'outline' },
+  { name: '4xx', of: (bucket) => bucket.status_4xx, colour: 'busy', pattern: 'hatch' },
+  { name: '5xx', of: (bucket) => bucket.status_5xx, colour: 'fail', pattern: 'cross' },
 ]
+/** What became a WebSocket is a request too, of none of these classes. */
+const sockets: Layer = {
+  name: 'WebSockets',
+  of: (bucket) => bucket.requests - byStatus.reduce((sum, layer) => sum + layer.of(bucket), 0),
+  colour: 'idle',
+  pattern: 'dots',
+}
 const byCache: readonly Layer[] = [
-  { name: 'Hits', field: 'cache_hits', colour: 'live', pattern: 'solid' },
-  { name: 'Misses', field: 'cache_misses', colour: 'busy', pattern: 'hatch' },
-  { name: 'Bypass', field: 'cache_bypass', colour: 'idle', pattern: 'dots' },
+  { name: 'Hits', of: (bucket) => bucket.cache_hits, colour: 'live', pattern: 'solid' },
+  { name: 'Misses', of: (bucket) => bucket.cache_misses, colour: 'busy', pattern: 'hatch' },
+  { name: 'Bypass', of: (bucket) => bucket.cache_bypass, colour: 'idle', pattern: 'dots' },
 ]
-const byColdStart: readonly Layer[] = [{ name: 'Cold starts', field: 'cold_starts', colour: 'cold', pattern: 'solid' }]
+const byColdStart: readonly Layer[] = [{ name: 'Cold starts', of: (bucket) => bucket.cold_starts, colour: 'cold', pattern: 'solid' }]
 const percentiles = [
   { name: 'p50', field: 'p50_ms', colour: 'accent', line: 'plain' },
   { name: 'p95', field: 'p95_ms', colour: 'ink', line: 'dashed' },
@@ -33,7 +38,7 @@ const percentiles = [
 ] as const
 
 export function Charts({ metrics, at, onAt }: { metrics: Metrics; at: number | null; onAt: (at: number | null) => void }) {
-  const { buckets, bucket_seconds, totals, cache } = metrics
+  const { buckets, bucket_seconds, totals, cache, cold_starts } = metrics
   const drawn = useMemo(() => {
     const starts = buckets.map(({ ts }) => ts)
     const latency = percentiles.map(({ field, ...series }) => ({ ...series, values: buckets.map((bucket) => bucket[field]) }))
@@ -41,7 +46,7 @@ export function Charts({ metrics, at, onAt }: { metrics: Metrics; at: number | n
       times: starts.map((start) => span(start, bucket_seconds)),
       wide: timeMarks(starts, bucket_seconds, 10),
       narrow: timeMarks(starts, bucket_seconds, 5),
-      status: stacked(byStatus, buckets),
+      status: stacked(buckets.some((bucket) => sockets.of(bucket) > 0) ? [...byStatus, sockets] : byStatus, buckets),
       cache: stacked(byCache, buckets),
       cold: stacked(byColdStart, buckets),
       latency: { series: latency, ticks: ticks(Math.max(1, ...latency.flatMap(({ values }) => values.map((value) => value ?? 0)))) },
@@ -78,7 +83,14 @@ export function Charts({ metrics, at, onAt }: { metrics: Metrics; at: number | n
       <section className="card metrics-chart" aria-labelledby="chart-cold">
         <header>
           <h2 id="chart-cold">Wakings</h2>
-          <Legend series={drawn.cold.series} totals={drawn.cold.totals.map(count)} />
+          <div className="chart-legend">
+            <Legend series={drawn.cold.series} totals={drawn.cold.totals.map(count)} />
+            {cold_starts.count > 0 && (
+              <span>
+                p50 <strong>{milliseconds(cold_starts.p50_ms)}</strong>, p95 <strong>{milliseconds(cold_starts.p95_ms)}</strong>
+              </span>
+            )}
+          </div>
         </header>
         <Chart label="Cold starts" kind="bars" {...drawn.cold} word={count} height={150} {...narrow} />
       </section>
@@ -87,7 +99,7 @@ export function Charts({ metrics, at, onAt }: { metrics: Metrics; at: number | n
 }
 
 function stacked(layers: readonly Layer[], buckets: readonly Bucket[]) {
-  const series = layers.map(({ field, ...layer }) => ({ ...layer, values: buckets.map((bucket) => bucket[field]) }))
-  const highest = Math.max(0, ...buckets.map((bucket) => layers.reduce((sum, { field }) => sum + bucket[field], 0)))
+  const series = layers.map(({ of, ...layer }) => ({ ...layer, values: buckets.map(of) }))
+  const highest = Math.max(0, ...buckets.map((bucket) => layers.reduce((sum, { of }) => sum + of(bucket), 0)))
   return { series, ticks: wholeTicks(highest), totals: series.map(({ values }) => values.reduce((sum, value) => sum + value, 0)) }
 }

@@ -1,5 +1,4 @@
 import { Link } from 'wouter'
-import { limits } from '../../../server/contract/limits.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import { useAction } from '../../api/actions.ts'
 import { useInstance, useSettings } from '../../api/queries.ts'
@@ -13,9 +12,10 @@ export function WhenIdle({ project }: { project: Project }) {
   const instance = useInstance().data
   const { data: settings } = useSettings(instance?.user.is_instance_owner ?? false)
   const change = useAction('updateProject', { quiet: true })
-  const after = seconds(settings?.sleep_after_s ?? limits.sleep.after_s)
+  // How long is a setting, which its owner alone may read.
+  const after = settings ? seconds(settings.sleep_after_s) : 'a while'
   const isOn = change.isPending ? (change.variables.body.always_warm ?? project.always_warm) : project.always_warm
-  const frozen = settings?.frozen_for_s ?? limits.sleep.frozen_s
+  const frozen = settings?.frozen_for_s ?? 0
   // Files need no process: nothing of it runs that could sleep.
   if (project.status === 'live' && project.port === null && !project.is_cold)
     return <Fact name="When idle">Its files are served as they are; nothing sleeps</Fact>
