@@ -18,3 +18,7 @@ export function hostName(raw: string): string | undefined {
 
 /** The port that a Host header names. */
 export const hostPort = (raw: string, proto: 'http' | 'https'): string => /:(\d{1,5})$/.exec(raw)?.[1] ?? (proto === 'https' ? '443' : '80')
+
+/** An address, or a name that no name server of the internet gives: how a machine is called on the network around it. */
+export const isOfTheNetwork = (name: string): boolean =>
+  name.startsWith('[') || /^[\d.]+$/.test(name) || !name.includes('.') || /\.(local|lan|home|internal|home\.arpa)$/.test(name)

@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net'
 import type { Asked } from './asked.ts'
 import type { Gate } from './gate.ts'
-import { hostName } from './host.ts'
+import { hostName, isOfTheNetwork } from './host.ts'
 import { limits } from './limits.ts'
 
 /** A further listener, whose connections go where those of the main one go. Closing it cuts them. */
@@ -46,15 +46,10 @@ export function nameOf(gate: Gate, request: Asked): string {
   const entry = gate.network.get(request.socket)
   if (entry === undefined) return named
   if (gate.private_cookie !== undefined && request.headers.cookie?.includes(gate.private_cookie)) hideCookie(request, gate.private_cookie)
-  return entry.as !== undefined && isOfTheNetwork(named) ? entry.as : named
+  // By a name of the internet a page from elsewhere could have been pointed here (DNS rebinding), to read what is meant for
+  // this network: such a name has to be one of the edge's own.
+  return entry.as !== undefined && (isOfTheNetwork(named) || named.endsWith('.localhost')) ? entry.as : named
 }
-
-/**
- * Addresses, and names that no name server of the internet gives. By any other name a page from elsewhere could have been
- * pointed here (DNS rebinding), to read what is meant for this network: such a name has to be one of the edge's own.
- */
-const isOfTheNetwork = (name: string): boolean =>
-  name.startsWith('[') || /^[\d.]+$/.test(name) || !name.includes('.') || /\.(local|localhost|lan|home|internal|home\.arpa)$/.test(name)
 
 function hideCookie(request: Asked, name: string): void {
   const raw = request.rawHeaders

@@ -127,6 +127,62 @@ describe('a cookie of the platform', () => {
   })
 })
 
+describe('the cache', () => {
+  const project = 'prj_test'
+  const here = '10.0.0.7:4780'
+
+  async function openCached() {
+    await edge.close()
+    edge = await startEdge({ private_cookie: cookie, cache: { directory: null, memory_bytes: () => 10_000_000, disk_bytes: () => 0 } })
+    let count = 0
+    const app = await startApp((request, response) => {
+      response.setHeader('cache-control', 'public, max-age=60')
+      response.setHeader('surrogate-key', 'all')
+      response.end(`${++count} for ${request.headers.host} with ${request.headers.cookie}`)
+    })
+    closers.push(app.close)
+    await edge.toPort(app.port)
+    const { port } = await edge.edge.open({ address: '127.0.0.1', port: 0, as: 'app.localhost' })
+    return async (host: string, more: { method?: string; headers?: Record<string, string> } = {}) => {
+      const { text, headers } = await get(host === here ? port : edge.port, '/page', { host, ...more })
+      return `${text} ${String(headers['x-cache'])}`
+    }
+  }
+
+  test('keeps what was said for one name from those who asked by another', async () => {
+    const ask = await openCached()
+    expect(await ask(here)).toBe(`1 for ${here} with undefined MISS`)
+    expect(await ask('app.localhost')).toBe('2 for app.localhost with undefined MISS')
+    expect(await ask(here, { headers: { cookie: `${cookie}=secret` } })).toBe(`1 for ${here} with undefined HIT`)
+    expect(await ask('app.localhost')).toBe('2 for app.localhost with undefined HIT')
+  })
+
+  test.each([
+    ['all', { all: true }],
+    ['a tag', { tags: ['all'] }],
+    ['its path', { urls: ['/page'] }],
+    ['its address by name', { urls: ['http://app.localhost:4680/page'] }],
+  ] as const)('a purge of %s reaches the copies of the network', async (_, scope) => {
+    const ask = await openCached()
+    await ask(here)
+    await ask('app.localhost')
+    expect(await edge.edge.cache.purge(project, scope)).toBe(2)
+    expect(await ask(here)).toMatch(/^3 .* MISS$/)
+    expect(await ask('app.localhost')).toMatch(/^4 .* MISS$/)
+  })
+
+  test('what changes it by one name changes it for all', async () => {
+    const ask = await openCached()
+    await ask(here)
+    await ask('app.localhost', { method: 'POST' })
+    expect(await ask(here)).toMatch(/^3 .* MISS$/)
+    await ask(here, { method: 'POST' })
+    await ask('app.localhost')
+    await ask(here, { method: 'POST' })
+    expect(await ask('app.localhost')).toMatch(/MISS$/)
+  })
+})
+
 describe('closing', () => {
   test('cuts what is open, idle or under way, and leaves the main listener alone', async () => {
     const app = await startApp((_, response) => void response.write('forever'))
