@@ -1,5 +1,5 @@
 import type { PurgeScope } from '../edge.ts'
-import { hostName } from '../host.ts'
+import { hostName, isOfTheNetwork } from '../host.ts'
 import type { Entry } from './entry.ts'
 import { valueOf } from './fields.ts'
 import type { Fetch } from './fetch.ts'
@@ -238,16 +238,18 @@ export class ProjectStore {
     }
   }
 
-  /** What is stored of an address under a name, or under any name. */
+  /** What is stored of an address under a name, or under any name. What the machine is called on the network stands for any. */
   slotsOf(host: string | null, target: string): Slot[] {
     const slots: Slot[] = []
     for (const [origin, known] of this.origins) {
       const slot = known.get(target)
-      if (slot && (host === null || nameOf(origin) === host)) slots.push(slot)
+      if (slot && (host === null || isSameName(nameOf(origin) ?? '', host))) slots.push(slot)
     }
     return slots
   }
 }
+
+const isSameName = (one: string, other: string): boolean => one === other || isOfTheNetwork(one) || isOfTheNetwork(other)
 
 /** The name of an origin, without its port. */
 export const nameOf = (origin: string): string | undefined => hostName(origin.slice(origin.indexOf('//') + 2))
