@@ -18,7 +18,7 @@ export interface Meter {
   take(projectId?: string): MeterReading[]
   /** Takes readings back that could not be kept. */
   give(readings: readonly MeterReading[]): void
-  /** Drops what was counted of a project that is gone. */
+  /** Drops what was counted of a project that is gone for good, and counts nothing more of it. */
   forget(projectId: string): void
 }
 
@@ -110,7 +110,11 @@ export function createMeter(options: { clock: Clock; on(): boolean }): Meter {
   /** Quarters that ended before they were taken, or could not be kept: of each project and quarter one at most. */
   const ended = new Map<string, Window[]>()
 
+  /** What still flows for them is not counted: nothing of it would ever be freed. */
+  const gone = new Set<string>()
+
   const windowOf = (projectId: string, ts: number): Window => {
+    if (gone.has(projectId)) return new Window(projectId, ts)
     const now = windows.get(projectId)
     if (now?.ts === ts) return now
     if (now) close(now)
@@ -165,7 +169,10 @@ export function createMeter(options: { clock: Clock; on(): boolean }): Meter {
         keep(window)
       }
     },
-    forget: (projectId) => void takeOne(projectId),
+    forget(projectId) {
+      takeOne(projectId)
+      gone.add(projectId)
+    },
   }
 }
 
@@ -197,7 +204,10 @@ class OneProject implements ProjectMeter {
   }
 
   sent(bytes: number): void {
-    this.#now().bytes_out += bytes
+    // Without a look at the clock: what stands open was looked at a moment ago, as readings are taken every few seconds.
+    const window = this.#window
+    if (window !== null && !window.closed) window.bytes_out += bytes
+    else this.#now().bytes_out += bytes
   }
 
   #now(): Window {

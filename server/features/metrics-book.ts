@@ -3,6 +3,7 @@ import { metricsBuckets } from '../contract/metrics.ts'
 import type { Meter, MeterReading } from '../edge/meter.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import { isBusy } from '../store/database.ts'
 import type { MetricsStore } from '../store/metrics.ts'
 import type { MetricsRow } from '../store/tables.ts'
 
@@ -37,8 +38,11 @@ export function createMetricsBook(options: { meter: Meter; store: MetricsStore; 
     } catch (error) {
       // All or nothing was stored: it waits in memory until the disk takes it.
       meter.give(readings)
-      if (!complained) log.warn('metrics_not_stored', { error })
-      complained = true
+      // While the file is tidied up nobody writes for a moment: that is no news.
+      if (!complained && !isBusy(error)) {
+        log.warn('metrics_not_stored', { error })
+        complained = true
+      }
       return false
     }
   }
@@ -61,7 +65,8 @@ export function createMetricsBook(options: { meter: Meter; store: MetricsStore; 
     const began = performance.now()
     await flush()
     const spent = performance.now() - began
-    if (clock.monotonic() - agedAt >= ageEvery_ms) await age().catch((error: unknown) => log.warn('metrics_not_aged', { error }))
+    if (clock.monotonic() - agedAt >= ageEvery_ms)
+      await age().catch((error: unknown) => (isBusy(error) ? undefined : log.warn('metrics_not_aged', { error })))
     // Thousands of busy projects may take longer to write down: that never takes more than a tenth of the time.
     if (!closed) next(Math.max(flushEvery_ms, 9 * spent))
   }

@@ -7,6 +7,7 @@ import { WebSocket, WebSocketServer } from 'ws'
 import { createMeter, type Meter, type MeterReading } from '../../server/edge/meter.ts'
 import { createHistogram } from '../../server/lib/histogram.ts'
 import { get, owner, paths, raw, startApp, startEdge, startRawApp, until, upstreamRoute, type Listening, type TestEdge } from '../support/edge.ts'
+import { createTestAuthority, getSecure, openHttp2 } from '../support/tls.ts'
 
 const secret = 'look-secret'
 const big = 'b'.repeat(300_000)
@@ -170,7 +171,7 @@ describe.each(paths)('what the edge counts, $name', ({ fast_path }) => {
     let bytes = 0
     const one = async (i: number): Promise<void> => {
       const path = `/${String.fromCharCode(97 + ((i * 7) % 5))}${String.fromCharCode(97 + ((i * 3) % 4))}`
-      const kinds = [
+      const kinds: Parameters<typeof get>[2][] = [
         {},
         {},
         {},
@@ -196,6 +197,21 @@ describe.each(paths)('what the edge counts, $name', ({ fast_path }) => {
     expect(Math.min(hits, misses, bypass)).toBeGreaterThan(10)
     await cached.close()
     await source.close()
+  })
+
+  test('requests over HTTPS and HTTP/2 like any other', async () => {
+    const authority = createTestAuthority()
+    const { certificate: ca } = await authority.ensure()
+    const secure = await startEdge({ fast_path, metrics: () => true, identityOf: authority.identityFor })
+    const { port } = await secure.edge.listenSecure({ host: '127.0.0.1', port: 0 })
+    await secure.toPort(app.port)
+    for (const path of ['/length', '/chunks', '/status/404']) await getSecure(port, path, { ca })
+    const http2 = await openHttp2(port, { ca })
+    await Promise.all(Array.from({ length: 20 }, (_, i) => http2.get(i % 2 ? '/' : '/length')))
+    await http2.get('/', { headers: { ':method': 'POST' }, body: 'question' })
+    await http2.close()
+    expect(taken(secure.edge.meter)).toMatchObject({ requests: 24, classes: [23, 0, 1, 0], bypass: 24, bytes: 12 * 300_000 + 11 * 5 })
+    await secure.close()
   })
 
   test('time from the question to the beginning of the answer', async () => {
@@ -268,9 +284,15 @@ describe('the meter', () => {
 
   test('forgets a project that is gone', () => {
     const meter = create()
-    meter.of('a').count(200, 1, 1, null)
+    const open = meter.of('a')
+    open.count(200, 1, 1, null)
     meter.of('b').count(200, 1, 1, null)
     meter.forget('a')
+    // A stream that goes on after its end.
+    open.sent(1000)
+    meter.of('a').count(200, 1, 1, null)
+    meter.coldStart('a', 1)
     expect(meter.projects()).toEqual(['b'])
+    expect(meter.take().map((one) => one.project_id)).toEqual(['b'])
   })
 })
