@@ -231,7 +231,10 @@ export function createDisk(directory: string, limit: () => number, log: Log): Di
     },
     async remove(projectId) {
       const folder = folderOf(projectId)
-      if (folder) await discard(projectId, folder)
+      if (!folder) return
+      await discard(projectId, folder)
+      folders.delete(projectId)
+      await rm(join(directory, projectId), { recursive: true, force: true })
     },
     async close() {
       await queue
