@@ -1,0 +1,204 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { connect } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { counting, project, startCached } from '../support/cached.ts'
+import { get, paths, startEdge, startRawApp, until } from '../support/edge.ts'
+
+// A hundred who ask at once are one request to the app, and nobody gets what was for another or what was cut off.
+describe.each(paths)('many at once, $name', ({ fast_path }) => {
+  const start = () => startCached({ fast_path })
+  const hundred = <T>(ask: () => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: 100 }, ask))
+
+  test('a hundred misses are one request', async () => {
+    const cached = await start()
+    const waiting: ServerResponse[] = []
+    cached.app = (_request, response) => void waiting.push(response)
+    const all = hundred(() => cached.ask('/'))
+    await until(() => waiting.length > 0)
+    waiting[0]?.writeHead(200, { 'cache-control': 'max-age=60' }).end('x'.repeat(200_000))
+    const got = await all
+    expect(got.every((one) => one.status === 200 && one.text === 'x'.repeat(200_000))).toBe(true)
+    // Some may have come when it was there already.
+    expect(got.filter((one) => String(one.headers['cache-status']).includes('collapsed')).length).toBeGreaterThan(0)
+    expect(cached.seen).toHaveLength(1)
+  })
+
+  test('an answer that is not to be stored is for its asker alone', async () => {
+    const cached = await start()
+    cached.app = counting({ 'cache-control': 'private' })
+    const got = await hundred(() => cached.ask('/'))
+    expect(new Set(got.map((one) => one.text)).size).toBe(100)
+    expect(cached.seen).toHaveLength(100)
+  })
+
+  test('after an answer that was not to be stored nobody waits for another’s', async () => {
+    const cached = await start()
+    cached.app = counting({})
+    await cached.ask('/')
+    const waiting: ServerResponse[] = []
+    cached.app = (_request, response) => void waiting.push(response)
+    const all = hundred(() => cached.ask('/'))
+    await until(() => waiting.length === 100)
+    for (const response of waiting) response.end()
+    await all
+  })
+
+  test('those who wait get what is for their own language', async () => {
+    const cached = await start()
+    cached.app = (request, response) => {
+      const language = String(request.headers['accept-language'])
+      response.writeHead(200, { 'cache-control': 'max-age=60', vary: 'accept-language' }).end(language)
+    }
+    const languages = Array.from({ length: 100 }, (_, i) => ['de', 'en', 'fr'][i % 3] ?? '')
+    const got = await Promise.all(languages.map((language) => cached.ask('/', { 'accept-language': language })))
+    expect(got.map((one) => one.text)).toEqual(languages)
+  })
+
+  test('a slow answer comes to all of them as it comes', async () => {
+    const cached = await start()
+    let slow: ServerResponse | undefined
+    cached.app = (_request, response) => {
+      slow = response.writeHead(200, { 'cache-control': 'max-age=60' })
+      response.write('first ')
+    }
+    const texts = ['', '', '']
+    const sockets = texts.map((_, i) => {
+      const socket = connect(cached.edge.port, '127.0.0.1')
+      socket.on('data', (bytes) => (texts[i] += bytes.toString()))
+      socket.write('GET / HTTP/1.1\r\nHost: app.localhost\r\nConnection: close\r\n\r\n')
+      return socket
+    })
+    await until(() => texts.every((text) => text.includes('first')))
+    slow?.end('last')
+    await Promise.all(sockets.map((socket) => once(socket, 'close')))
+    expect(texts.every((text) => text.includes('last'))).toBe(true)
+    expect(cached.seen).toHaveLength(1)
+  })
+
+  test('who asked first may leave; the others get their answer', async () => {
+    const cached = await start()
+    const waiting: ServerResponse[] = []
+    cached.app = (_request, response) => void waiting.push(response)
+    const first = connect(cached.edge.port, '127.0.0.1')
+    first.write('GET / HTTP/1.1\r\nHost: app.localhost\r\n\r\n')
+    await until(() => waiting.length === 1)
+    const second = cached.ask('/')
+    const third = cached.ask('/')
+    // They have joined when a request behind them has been answered.
+    const other = cached.ask('/other')
+    await until(() => waiting.length === 2)
+    first.destroy()
+    waiting[1]?.end()
+    await other
+    waiting[0]?.writeHead(200, { 'cache-control': 'max-age=60' }).end('good')
+    expect((await second).text).toBe('good')
+    expect((await third).text).toBe('good')
+  })
+
+  test('when all have left the app is told', async () => {
+    const cached = await start()
+    let closed = false
+    cached.app = (_request, response) => {
+      response.on('close', () => (closed = true))
+      response.writeHead(200, { 'cache-control': 'max-age=60' }).write('begun')
+    }
+    const sockets = [0, 1].map(() => {
+      const socket = connect(cached.edge.port, '127.0.0.1')
+      socket.write('GET / HTTP/1.1\r\nHost: app.localhost\r\n\r\n')
+      return socket
+    })
+    await Promise.all(sockets.map((socket) => once(socket, 'data')))
+    for (const socket of sockets) socket.destroy()
+    await until(() => closed)
+    expect(cached.edge.edge.cache.stats(project).objects).toBe(0)
+  })
+
+  test('a client that reads slowly does not hold up the others', async () => {
+    const cached = await start()
+    const body = Buffer.alloc(4 * 2 ** 20, 'y')
+    cached.app = (_request, response) =>
+      void response.writeHead(200, { 'cache-control': 'max-age=60', 'content-length': String(body.length) }).end(body)
+    const slow = connect(cached.edge.port, '127.0.0.1')
+    slow.pause()
+    slow.write('GET / HTTP/1.1\r\nHost: app.localhost\r\n\r\n')
+    await until(() => cached.seen.length === 1)
+    expect((await cached.ask('/')).body.equals(body)).toBe(true)
+    expect((await cached.ask('/')).headers['x-cache']).toBe('HIT')
+    let bytes = 0
+    slow.on('data', (part) => (bytes += part.length))
+    slow.resume()
+    await until(() => bytes > body.length)
+    slow.destroy()
+  })
+
+  test('more than may be stored passes through whole, to all who wait', async () => {
+    const cached = await start()
+    const part = Buffer.alloc(2 ** 20, 'z')
+    cached.app = (_request, response) => {
+      response.writeHead(200, { 'cache-control': 'max-age=60' })
+      let left = 10
+      const more = (): void => {
+        if (left-- === 0) response.end()
+        else response.write(part, more)
+      }
+      more()
+    }
+    const got = await Promise.all([cached.ask('/'), cached.ask('/'), cached.ask('/')])
+    for (const one of got) expect(one.body.length).toBe(10 * 2 ** 20)
+    expect(cached.edge.edge.cache.stats(project).objects).toBe(0)
+    expect((await cached.ask('/')).headers['x-cache']).toBe('MISS')
+  })
+
+  test('a change while the answer is on its way: it is served, not stored', async () => {
+    const cached = await start()
+    const waiting: ServerResponse[] = []
+    cached.app = (_request, response) => void waiting.push(response)
+    const before = cached.ask('/')
+    await until(() => waiting.length === 1)
+    expect(await cached.edge.edge.cache.purge(project, { all: true })).toBe(0)
+    const after = cached.ask('/')
+    await until(() => waiting.length === 2)
+    waiting[0]?.writeHead(200, { 'cache-control': 'max-age=60' }).end('old')
+    waiting[1]?.writeHead(200, { 'cache-control': 'max-age=60' }).end('new')
+    expect((await before).text).toBe('old')
+    expect((await after).text).toBe('new')
+    expect(await cached.word('/')).toBe('HIT new')
+  })
+
+  test.each([
+    ['its length is a lie', 'HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 100\r\n\r\nhalf'],
+    ['a chunk is broken', 'HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\nzz\r\n'],
+    ['the last chunk is missing', 'HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n'],
+  ])('an answer that is cut off is not stored: %s', async (_name, answer) => {
+    let count = 0
+    const app = await startRawApp((socket) => {
+      socket.once('data', () => {
+        count++
+        socket.end(answer)
+      })
+    })
+    const edge = await startEdge({ fast_path, cache: { directory: null, memory_bytes: () => 2 ** 20, disk_bytes: () => 0 } })
+    await edge.toPort(app.port)
+    await Promise.all(Array.from({ length: 5 }, () => expect(get(edge.port, '/')).rejects.toThrow()))
+    const asked = count
+    await expect(get(edge.port, '/')).rejects.toThrow()
+    expect(count).toBe(asked + 1)
+    expect(edge.edge.cache.stats(project).objects).toBe(0)
+    await edge.close()
+    await app.close()
+  })
+
+  test('an answer whose end is the end of the connection is whole for its asker, and not stored', async () => {
+    let count = 0
+    const app = await startRawApp((socket) => {
+      socket.once('data', () => socket.end(`HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n\r\n${++count}`))
+    })
+    const edge = await startEdge({ fast_path, cache: { directory: null, memory_bytes: () => 2 ** 20, disk_bytes: () => 0 } })
+    await edge.toPort(app.port)
+    expect((await get(edge.port, '/')).text).toBe('1')
+    expect((await get(edge.port, '/')).text).toBe('2')
+    await edge.close()
+    await app.close()
+  })
+})

@@ -1,0 +1,172 @@
+import { spawn } from 'node:child_process'
+import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { cacheFolder, counting, project, startCached, type Cached } from '../support/cached.ts'
+import { get, until } from '../support/edge.ts'
+
+const hour = { 'cache-control': 'max-age=3600' }
+const lines = (directory: string): string =>
+  readdirSync(join(directory, project))
+    .filter((name) => name.endsWith('.index'))
+    .map((name) => readFileSync(join(directory, project, name), 'utf8'))
+    .join('')
+/** Waits until so many answers are on disk. */
+const written = (directory: string, count: number): Promise<void> => until(() => lines(directory).split('"offset"').length - 1 >= count)
+
+/** Another edge on the same folder, with the same names, after the first has closed. */
+async function again(before: Cached, directory: string, options: Parameters<typeof startCached>[0] = {}): Promise<Cached> {
+  await before.edge.close()
+  const after = await startCached({ ...options, directory })
+  // What is there is read in the background; a look-up before that only misses.
+  await after.edge.edge.cache.purge(project, { tags: ['none-bears-it'] })
+  return after
+}
+
+describe('the cache on disk', () => {
+  test('outlives a restart, with all that is known of an answer', async () => {
+    const directory = cacheFolder()
+    const first = await startCached({ directory })
+    first.app = (request, response) =>
+      response
+        .writeHead(200, { ...hour, vary: 'accept', 'cache-tag': 'red', etag: '"a"', 'content-type': 'text/plain' })
+        .end(`${request.headers.accept} `.repeat(1000))
+    await first.ask('/', { accept: 'a/b' })
+    await first.ask('/', { accept: 'c/d' })
+    await written(directory, 2)
+    const second = await again(first, directory)
+    second.pass(100)
+    for (const accept of ['a/b', 'c/d']) {
+      const got = await second.ask('/', { accept })
+      expect(got.text).toBe(`${accept} `.repeat(1000))
+      expect(got.headers).toMatchObject({ 'x-cache': 'HIT', etag: '"a"', 'content-type': 'text/plain' })
+      expect(Number(got.headers.age)).toBeGreaterThanOrEqual(99)
+    }
+    expect((await second.ask('/', { accept: 'a/b', 'if-none-match': '"a"' })).status).toBe(304)
+    expect(second.seen).toEqual([])
+    expect(await second.edge.edge.cache.purge(project, { tags: ['red'] })).toBe(2)
+  })
+
+  test.each<[string, (cached: Cached) => Promise<unknown>, string[]]>([
+    ['a tag', (cached) => cached.edge.edge.cache.purge(project, { tags: ['red'] }), ['/red']],
+    ['an address', (cached) => cached.edge.edge.cache.purge(project, { urls: ['/red'] }), ['/red']],
+    ['all', (cached) => cached.edge.edge.cache.purge(project, { all: true }), ['/red', '/blue']],
+    ['a change', (cached) => cached.ask('/red', {}, 'POST'), ['/red']],
+    ['an answer that is not stored in its place', (cached) => cached.ask('/red', { 'cache-control': 'no-cache' }), ['/red']],
+  ])('what was purged does not come back with a restart: %s', async (_name, purge, gone) => {
+    const directory = cacheFolder()
+    const first = await startCached({ directory })
+    let count = 0
+    first.app = (request, response) => {
+      const is_new = request.headers['cache-control'] === 'no-cache'
+      response
+        .writeHead(200, { 'cache-control': is_new ? 'no-store' : 'max-age=3600', 'cache-tag': String(request.url).slice(1) })
+        .end(String(++count))
+    }
+    await first.ask('/red')
+    await first.ask('/blue')
+    await written(directory, 2)
+    await purge(first)
+    const second = await again(first, directory)
+    second.app = counting(hour)
+    for (const path of ['/red', '/blue']) expect((await second.ask(path)).headers['x-cache']).toBe(gone.includes(path) ? 'MISS' : 'HIT')
+  })
+
+  test('memory holds what fits, the disk the rest', async () => {
+    const directory = cacheFolder()
+    const cached = await startCached({ directory, memory_bytes: 100_000 })
+    cached.app = (request, response) => response.writeHead(200, hour).end(`${request.url} `.repeat(2000))
+    const names = Array.from({ length: 40 }, (_, i) => `/${i}`)
+    for (const path of names) await cached.ask(path)
+    await written(directory, 40)
+    expect(cached.edge.edge.cache.stats(project).objects).toBeGreaterThan(30)
+    for (let round = 0; round < 2; round++)
+      for (const path of names) {
+        const got = await cached.ask(path)
+        expect(got.text).toBe(`${path} `.repeat(2000))
+        if (got.headers['x-cache'] === 'HIT') expect(got.headers['cache-status']).toBe('Homeport; hit')
+      }
+    // What had to leave memory before it was written is asked for once more; all else comes from the two tiers.
+    expect(cached.seen.length).toBeLessThan(60)
+  })
+
+  test('the folder stays within its bounds, the oldest goes', async () => {
+    const directory = cacheFolder()
+    const cached = await startCached({ directory, disk_bytes: 2 ** 20 })
+    cached.app = (request, response) => response.writeHead(200, hour).end(String(request.url).padEnd(20_000))
+    for (let i = 0; i < 200; i++) await cached.ask(`/${i}`)
+    await until(() => lines(directory).includes('/199'))
+    const bytes = readdirSync(join(directory, project)).reduce((sum, name) => sum + statSync(join(directory, project, name)).size, 0)
+    expect(bytes).toBeLessThan(1.2 * 2 ** 20)
+    const after = await again(cached, directory)
+    after.app = counting(hour)
+    expect((await after.ask('/199')).headers['x-cache']).toBe('HIT')
+    expect((await after.ask('/0')).headers['x-cache']).toBe('MISS')
+  })
+
+  test('what is damaged on disk is not served', async () => {
+    const directory = cacheFolder()
+    const first = await startCached({ directory })
+    first.app = counting(hour)
+    await first.ask('/a')
+    await first.ask('/b')
+    await written(directory, 2)
+    await first.edge.close()
+    const files = readdirSync(join(directory, project)).map((name) => join(directory, project, name))
+    const data = files.find((name) => name.endsWith('.data')) ?? ''
+    const bytes = readFileSync(data)
+    bytes[bytes.length - 1] = 255
+    writeFileSync(data, bytes)
+    // A crash in the middle of a line.
+    appendFileSync(files.find((name) => name.endsWith('.index')) ?? '', '{"origin":"http://app.localhost","target":"/c","vari')
+    const second = await again(first, directory)
+    second.app = counting(hour)
+    expect((await second.ask('/a')).headers['x-cache']).toBe('HIT')
+    expect((await second.ask('/b')).headers['x-cache']).toBe('MISS')
+    expect((await second.ask('/c')).headers['x-cache']).toBe('MISS')
+  })
+
+  test('a project that is gone leaves nothing', async () => {
+    const directory = cacheFolder()
+    const cached = await startCached({ directory })
+    cached.app = counting(hour)
+    await cached.ask('/')
+    await written(directory, 1)
+    await cached.edge.edge.cache.forget(project)
+    expect(readdirSync(directory, { recursive: true }).filter((name) => String(name).includes('.data'))).toEqual([])
+  })
+
+  test('killed in the middle of writing: what is served after is whole', async () => {
+    const directory = cacheFolder()
+    for (let round = 0; round < 3; round++) {
+      const child = spawn(process.execPath, [join(import.meta.dirname, '../support/cache-process.ts'), directory], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      const port = await new Promise<number>((resolve) => child.stdout.once('data', (text) => resolve(Number(String(text)))))
+      const ended = new Promise((resolve) => child.once('exit', resolve))
+      const asked = Array.from({ length: 120 }, (_, i) => get(port, `/${round}-${i}`).catch(() => undefined))
+      await until(() => {
+        try {
+          return lines(directory).split(`"/${round}-`).length > 5 + round * 10
+        } catch {
+          return false
+        }
+      })
+      child.kill('SIGKILL')
+      await ended
+      await Promise.all(asked)
+    }
+    const after = await startCached({ directory })
+    await after.edge.edge.cache.purge(project, { tags: ['none-bears-it'] })
+    after.app = (_request, response) => response.writeHead(200).end('from the app')
+    let hits = 0
+    for (let round = 0; round < 3; round++)
+      for (let i = 0; i < 120; i++) {
+        const got = await after.ask(`/${round}-${i}`)
+        if (got.headers['x-cache'] !== 'HIT') continue
+        hits++
+        expect(got.text).toBe(`/${round}-${i} `.repeat(3000))
+      }
+    expect(hits).toBeGreaterThan(30)
+  }, 60_000)
+})
