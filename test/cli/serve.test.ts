@@ -33,7 +33,7 @@ describe('ready', () => {
       pid: expect.any(Number),
       api_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       edge_url: expect.stringMatching(/^http:\/\/[^/]+:\d+$/),
-      edge_https_url: null,
+      edge_https_url: expect.stringMatching(/^https:\/\/127\.0\.0\.1:\d+$/),
       dashboard_url: `${instance.api_url}/app/`,
       sign_in_url: expect.stringContaining(`${instance.api_url}/sign-in?code=`),
       token: expect.stringMatching(/^svc_/),
