@@ -1,6 +1,7 @@
 /** Sign-in by email and password at the gate; what it takes to be right is the features' matter. */
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ask } from '../support/ask.ts'
 import { cookieName, startDouble } from './double.ts'
 import type { Double } from './double.ts'
 
@@ -113,14 +114,13 @@ it('whatever is sent, it is refused in order', async () => {
       ),
       fc.constantFrom(html, program, {}),
       async (type, body, accept) => {
-        const answer = await double.fetch('/sign-in', {
+        const answer = await ask(`${double.url}/sign-in`, {
           method: 'POST',
           body: Buffer.from(body),
           headers: { origin: double.url, 'content-type': type, ...accept },
         })
         expect([400, 401, 415]).toContain(answer.status)
-        expect([answer.headers.get('set-cookie'), typeof answer.headers.get('x-request-id')]).toEqual([null, 'string'])
-        await answer.text()
+        expect([answer.headers['set-cookie'], typeof answer.headers['x-request-id']]).toEqual([undefined, 'string'])
       },
     ),
     { numRuns: 300 },
@@ -156,8 +156,8 @@ describe('only our own page signs in', () => {
 
 it('sign-in counts towards the rate of the address', async () => {
   const slow = await startDouble({ rateLimits: () => ({ authenticated: 1000, anonymous: 3 }) })
-  const ask = () =>
+  const attempt = () =>
     slow.fetch('/sign-in', { method: 'POST', body: new URLSearchParams({ ...good, password: 'wrong' }), headers: { origin: slow.url } })
-  expect([(await ask()).status, (await ask()).status, (await ask()).status, (await ask()).status]).toEqual([401, 401, 401, 429])
+  expect([(await attempt()).status, (await attempt()).status, (await attempt()).status, (await attempt()).status]).toEqual([401, 401, 401, 429])
   await slow.close()
 })
