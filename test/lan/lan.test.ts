@@ -5,6 +5,7 @@ import { createLan, type Lan, type LanOptions, type LanProject } from '../../ser
 import { createLog } from '../../server/lib/log.ts'
 import { ask } from '../support/ask.ts'
 import { owner, startEdge, type TestEdge } from '../support/edge.ts'
+import { until } from '../support/until.ts'
 
 const near = '127.0.0.2'
 const other = '127.0.0.3'
@@ -119,6 +120,22 @@ describe.runIf(process.platform === 'linux')('the network', () => {
     await lan.look()
     await expect(ask(`http://${near}:${edge.port}/`)).rejects.toThrow('ECONNREFUSED')
     expect((await ask(`http://${other}:${edge.port}/`)).status).toBe(404)
+  })
+
+  test('it looks by itself every so often, and soon after something changed', async () => {
+    lan = create({ every_ms: 20 })
+    await lan.look()
+    addresses = [other]
+    await until(() => (lan.status().dashboard_urls[0]?.includes(other) ? true : undefined), { what: 'the other address' })
+    await lan.close()
+
+    lan = create()
+    lan.nudge()
+    expect(lan.status().open).toBe(false)
+    await lan.look()
+    projects = [named('one')]
+    for (let i = 0; i < 10; i++) lan.nudge()
+    await until(() => (lan.status().projects.length === 1 ? true : undefined), { what: 'the project' })
   })
 
   test('an address that the main listeners cover is not opened again', async () => {
