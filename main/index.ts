@@ -13,7 +13,14 @@ const { values } = parseArgs({
   strict: false,
 })
 const text = (name: string) => (typeof values[name] === 'string' ? values[name] : undefined)
-const options = readOptions({ data: text('data'), host: text('host'), port: text('port'), 'edge-port': text('edge-port'), 'edge-https-port': text('edge-https-port'), runtime: text('runtime') })
+const options = readOptions({
+  data: text('data'),
+  host: text('host'),
+  port: text('port'),
+  'edge-port': text('edge-port'),
+  'edge-https-port': text('edge-https-port'),
+  runtime: text('runtime'),
+})
 
 // Not awaited: Electron gets ready only after this module has run to its end.
 runDesktop({

@@ -135,20 +135,14 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     let httpsFellBack = false
     const names = createNames({
       store: createAuthorityStore(store.db, sealer),
-      ...{
-        clock,
-        log,
-        data_dir,
-        machine: hostname(),
-        instance: instanceId,
-        home: options.home,
-        hosts_path: options.hosts_path,
-        environment: options.environment,
-      },
+      clock,
+      log,
+      machine: hostname(),
+      instance: instanceId,
       names: () => store.db.read(listLocalNames),
       isHostsFileWanted: () => settings.current().hosts_file,
       https: () => ({ url: urls.edge_https, fell_back: httpsFellBack }),
-      ...host.names,
+      place: { ...options, ...host.names },
     })
     closers.push(
       () => names.close(),

@@ -40,7 +40,15 @@ const plan: Record<string, { rooms: string[]; packages: string[]; has_node?: boo
   'server/lib': { rooms: [], packages: [] },
   'server/http': { rooms: [...shared, 'type:server/features'], packages: ['h3', 'zod', 'mrmime'] },
   'server/features': {
-    rooms: [...shared, 'server/store', 'server/deploy/engine.ts', 'type:server/edge', 'type:server/names', 'type:server/source', 'type:server/runtime'],
+    rooms: [
+      ...shared,
+      'server/store',
+      'server/deploy/engine.ts',
+      'type:server/edge',
+      'type:server/names',
+      'type:server/source',
+      'type:server/runtime',
+    ],
     packages: ['zod'],
   },
   'server/deploy': { rooms: [...shared, 'server/store', 'server/source', 'server/builder', 'server/runtime', 'server/edge'], packages: [] },

@@ -74,6 +74,8 @@ export const check = z.object({
   mend: z.string().nullable().describe('What to do about it.'),
 })
 
+export type Check = z.output<typeof check>
+
 export const instanceEvents = {
   project: z.object({ project }),
   project_removed: z.object({ id: z.string(), slug: z.string() }),

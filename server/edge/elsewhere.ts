@@ -38,6 +38,7 @@ export function elsewhere(gate: Gate, wire: Wire, visit: Visit): Answer | undefi
  * A browser would hold every port of a local name to HTTPS from then on, the plain one of the very app included: an app
  * that says so is not passed on there.
  */
-export function withoutHsts(wire: Wire, host: string, lines: string): string {
-  return wire.encrypted === true && host.endsWith('.localhost') ? lines.replace(/^strict-transport-security:.*\r\n/gim, '') : lines
-}
+export const hidesHsts = (wire: Wire, host: string): boolean => wire.encrypted === true && host.endsWith('.localhost')
+
+export const withoutHsts = (wire: Wire, host: string, lines: string): string =>
+  hidesHsts(wire, host) ? lines.replace(/^strict-transport-security:.*\r\n/gim, '') : lines

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { answerHead, type Answer } from './answer.ts'
 import type { Entry } from './cache/entry.ts'
-import { withoutHsts } from './elsewhere.ts'
+import { hidesHsts, withoutHsts } from './elsewhere.ts'
 import type { Gate } from './gate.ts'
 import { limits } from './limits.ts'
 import type { Tally } from './meter.ts'
@@ -98,7 +98,8 @@ export class PlainAnswer {
   /** An answer that is there as a whole. Undefined when it is out at once, else whether it got out. */
   send(answer: Answer, asker: Asker, close: boolean): Promise<boolean> | undefined {
     const socket = this.#socket
-    const head = `${answerHead(answer, asker.id, this.#gate.dateLine())}${close ? 'Connection: close\r\n' : ''}\r\n`
+    const shown = hidesHsts(socket, asker.host) ? { ...answer, lines: withoutHsts(socket, asker.host, answer.lines) } : answer
+    const head = `${answerHead(shown, asker.id, this.#gate.dateLine())}${close ? 'Connection: close\r\n' : ''}\r\n`
     this.begun = true
     this.#tally.answered(answer.status)
     const { body } = answer

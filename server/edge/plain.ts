@@ -3,7 +3,7 @@ import type { Answer, Visit } from './answer.ts'
 import type { HostCache } from './cache/host.ts'
 import type { CacheVisit, Pending } from './cache/reader.ts'
 import { valueOf, valuesOf } from './cache/fields.ts'
-import { elsewhere } from './elsewhere.ts'
+import { elsewhere, hidesHsts } from './elsewhere.ts'
 import { forwardedLines, isEncrypted, isLoopback } from './forward.ts'
 import { BodyGuard, settle, type Gate } from './gate.ts'
 import { limits } from './limits.ts'
@@ -183,7 +183,7 @@ class PlainConnection implements Visit, CacheVisit, Timed {
       this.#exchange = exchange
       return exchange.start()
     }
-    if (request.simple && !request.close) {
+    if (request.simple && !request.close && !hidesHsts(this.#socket, this.host)) {
       const now = this.#gate.clock.now()
       const entry = cache.quick(request.target, now)
       if (entry !== null) {

@@ -1,4 +1,4 @@
-import type { RuntimeStatus, Settings, check } from '../contract/instance.ts'
+import type { Check, RuntimeStatus, Settings } from '../contract/instance.ts'
 import type { LanStatus } from '../contract/network.ts'
 import type { Engine } from '../deploy/engine.ts'
 import type { EdgeCache } from '../edge/edge.ts'
@@ -7,7 +7,6 @@ import type { Clock } from '../lib/clock.ts'
 import type { Sealer } from '../store/sealed.ts'
 import type { Names } from '../names/names.ts'
 import type { Store } from '../store/open.ts'
-import type { z } from 'zod'
 import type { MetricsBook } from './metrics-book.ts'
 import type { Purge } from './purge.ts'
 
@@ -48,5 +47,5 @@ export interface FeatureDeps {
   describeFolder(path: string): Promise<{ is_git: boolean; branch: string | null }>
   /** Whether an absolute path names a folder. */
   isFolder(path: string): Promise<boolean>
-  doctor(): Promise<z.output<typeof check>[]>
+  doctor(): Promise<Check[]>
 }

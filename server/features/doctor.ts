@@ -1,9 +1,6 @@
 import { statfs } from 'node:fs/promises'
-import type { z } from 'zod'
-import type { check } from '../contract/instance.ts'
+import type { Check } from '../contract/instance.ts'
 import type { Db } from '../store/open.ts'
-
-export type Check = z.output<typeof check>
 
 export interface DoctorOptions {
   db: Db

@@ -1,10 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import type { z } from 'zod'
-import type { check } from '../contract/instance.ts'
+import type { Check } from '../contract/instance.ts'
 import type { HostsFileStatus, HttpsStatus } from '../contract/network.ts'
-
-type Check = z.output<typeof check>
 
 /** What a name leads to, by the system's resolver; empty: it does not know it. */
 export type Resolve = (name: string) => Promise<string[]>

@@ -19,16 +19,12 @@ export interface NamesOptions {
   /** What people call this machine. */
   machine: string
   instance: string
-  data_dir: string
-  home: string
-  environment: Record<string, string | undefined>
+  /** `root`: where the system's folders begin, when that is not `/`. */
+  place: { data_dir: string; home: string; hosts_path: string; environment: Record<string, string | undefined>; root?: string }
   /** Every name of this instance that has to be found, in a steady order. */
   names(): Promise<string[]>
   isHostsFileWanted(): boolean
   https(): { url: string | null; fell_back: boolean }
-  hosts_path: string
-  /** In place of `/`, for tests: where the system's folders begin. */
-  root?: string
 }
 
 export interface NamesDesk extends Names {
@@ -41,18 +37,19 @@ export interface NamesDesk extends Names {
 
 export function createNames(options: NamesOptions): NamesDesk {
   const { platform } = process
+  const { place } = options
   const desk = createAuthorityDesk(options)
-  const run = createRun({ ...options.environment, HOME: options.home })
+  const run = createRun({ ...place.environment, HOME: place.home })
   const trust = createTrustBook({
     desk,
     platform,
-    file: join(options.data_dir, 'authority.crt'),
-    stores: () => findTrustStores({ platform, home: options.home, root: options.root ?? '/', run }),
+    file: join(place.data_dir, 'authority.crt'),
+    stores: () => findTrustStores({ platform, home: place.home, root: place.root ?? '/', run }),
   })
   const hosts = createHostsFile({
-    path: options.hosts_path,
+    path: place.hosts_path,
     instance: options.instance,
-    data_dir: options.data_dir,
+    data_dir: place.data_dir,
     names: options.names,
     isWanted: options.isHostsFileWanted,
     log: options.log,

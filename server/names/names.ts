@@ -1,5 +1,4 @@
-import type { z } from 'zod'
-import type { check } from '../contract/instance.ts'
+import type { Check } from '../contract/instance.ts'
 import type { HostsFileStatus, HttpsStatus } from '../contract/network.ts'
 
 /** HTTPS on local names, and what this machine makes of the names themselves. */
@@ -13,5 +12,5 @@ export interface Names {
   /** The setting `hosts_file` has changed: what it says is done when this resolves. */
   followSetting(): Promise<void>
   /** What the doctor says of names and certificates. */
-  checks(): Promise<z.output<typeof check>[]>
+  checks(): Promise<Check[]>
 }

@@ -52,7 +52,7 @@ describe('macOS', () => {
   test('the login keychain: asked, changed, and cleaned of this authority alone', async () => {
     stub(
       'security',
-      `case "$1" in verify-cert) test -e "${'${0%/*}'}/../trusted";; add-trusted-cert) touch "${'${0%/*}'}/../trusted";; *) rm "${'${0%/*}'}/../trusted";; esac`,
+      `case "$1" in verify-cert) test -e "${folder}/trusted";; add-trusted-cert) touch "${folder}/trusted";; *) rm "${folder}/trusted";; esac`,
     )
     const trust = book('darwin')
     expect(await trust.look()).toEqual([{ store: 'macOS login keychain', status: 'not_trusted', command: null }])

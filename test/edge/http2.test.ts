@@ -1,0 +1,244 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Socket } from 'node:net'
+import { get, owner, until, upstreamRoute } from '../support/edge.ts'
+import { headersOf, startSecureEdge, type SecureEdge } from '../support/secure-edge.ts'
+import { frames, getSecure, openHttp2, shake } from '../support/tls.ts'
+
+describe('HTTP/2 at the edge', () => {
+  let world: SecureEdge
+  let port = 0
+  let ca = ''
+
+  beforeAll(async () => {
+    world = await startSecureEdge()
+    ;({ port, ca } = world)
+  })
+  afterAll(() => world.close())
+
+  test('is chosen when the client offers it, else HTTP/1.1', async () => {
+    const offers: [string[], string | false][] = [
+      [['h2', 'http/1.1'], 'h2'],
+      [['http/1.1'], 'http/1.1'],
+    ]
+    for (const [protocols, chosen] of offers) {
+      const socket = await shake(port, { ca, servername: 'app.localhost', protocols })
+      expect(socket.alpnProtocol).toBe(chosen)
+      socket.destroy()
+    }
+  })
+
+  test('the app sees a request of HTTP/1.1', async () => {
+    const client = await openHttp2(port, { ca })
+    const got = await client.get('/path?q=1', { headers: { cookie: ['a=1', 'b=2'], 'x-own': '1', te: 'trailers' } })
+    expect(got.status).toBe(200)
+    const headers = headersOf(got.text)
+    expect(headers).toMatchObject({
+      host: `app.localhost:${port}`,
+      cookie: 'a=1; b=2',
+      'x-own': '1',
+      'x-forwarded-proto': 'https',
+      'x-forwarded-for': '127.0.0.1',
+    })
+    expect(headers).not.toHaveProperty('te')
+    expect(headers).not.toHaveProperty('transfer-encoding')
+    expect(Object.keys(headers).filter((name) => name.startsWith(':'))).toEqual([])
+    expect(got.headers['x-request-id']).toMatch(/^req_/)
+    await client.close()
+  })
+
+  test('a hundred at once on one connection', async () => {
+    const client = await openHttp2(port, { ca })
+    const all = await Promise.all(Array.from({ length: 100 }, (_, i) => client.get(`/size?n=${i * 1000}`)))
+    expect(all.map((one) => one.body.length)).toEqual(Array.from({ length: 100 }, (_, i) => i * 1000))
+    await client.close()
+  })
+
+  test('bodies of any size, with a length and without', async () => {
+    const client = await openHttp2(port, { ca })
+    const body = Buffer.alloc(3_000_000, 'b')
+    for (const headers of [{}, { 'content-length': String(body.length) }]) {
+      const got = await client.get('/', { headers: { ':method': 'POST', ...headers }, body })
+      expect((JSON.parse(got.text) as { body: string }).body.length).toBe(body.length)
+    }
+    expect((await client.get('/size?n=20000000')).body.length).toBe(20_000_000)
+    await client.close()
+  })
+
+  test('HEAD, 204 and 304 have no body', async () => {
+    const client = await openHttp2(port, { ca })
+    expect(await client.get('/size?n=1000', { headers: { ':method': 'HEAD' } })).toMatchObject({ status: 200, text: '' })
+    expect(await client.get('/status?n=204')).toMatchObject({ status: 204, text: '' })
+    expect(await client.get('/status?n=304')).toMatchObject({ status: 304, text: '', headers: { etag: '"x"' } })
+    await client.close()
+  })
+
+  test('headers of the app arrive, but for those of one hop', async () => {
+    const client = await openHttp2(port, { ca })
+    const { headers } = await client.get('/many')
+    expect(headers['set-cookie']).toEqual(['a=1', 'b=2'])
+    expect(headers['x-latin']).toBe('caf\u00e9')
+    for (const name of ['connection', 'keep-alive', 'x-hop', 'transfer-encoding', 'strict-transport-security'])
+      expect(headers).not.toHaveProperty(name)
+    await client.close()
+  })
+
+  test('trailers arrive', async () => {
+    const client = await openHttp2(port, { ca })
+    expect(await client.get('/trailers')).toMatchObject({ text: 'one,two', trailers: { 'x-sum': '42' } })
+    await client.close()
+  })
+
+  test('100-continue', async () => {
+    const client = await openHttp2(port, { ca })
+    const got = await client.get('/', { headers: { ':method': 'POST', expect: '100-continue' }, body: 'body' })
+    expect(got).toMatchObject({ status: 200, interim: [100] })
+    expect(await client.get('/', { headers: { ':method': 'POST', expect: 'miracles' }, body: 'body' })).toMatchObject({ status: 417 })
+    await client.close()
+  })
+
+  test('an answer that is cut resets its stream and no other', async () => {
+    const client = await openHttp2(port, { ca })
+    const other = client.get('/size?n=1000000')
+    await expect(client.get('/cut')).rejects.toThrow()
+    expect((await other).body.length).toBe(1_000_000)
+    expect((await client.get('/')).status).toBe(200)
+    await client.close()
+  })
+
+  test('an answer before the body was sent arrives', async () => {
+    const client = await openHttp2(port, { ca })
+    const got = await client.get('/early', { headers: { ':method': 'POST' }, body: Buffer.alloc(200_000) })
+    expect(got).toMatchObject({ status: 413, text: 'no' })
+    await client.close()
+  })
+
+  test('unknown names, wrong names and doubtful requests have their answers', async () => {
+    const client = await openHttp2(port, { ca })
+    // What is no HTTP/2 at all resets its stream, by Node's own reader.
+    const answers = (headers: Record<string, string>) =>
+      client.get('/', { headers }).then(
+        (got) => got.status,
+        () => 'reset',
+      )
+    expect(await answers({ ':authority': 'other.localhost' })).toBe(421)
+    expect(await answers({ host: 'other.localhost' })).toBe(421)
+    expect(await answers({ ':authority': `app.localhost:${port}`, host: 'other.localhost' })).toBe(400)
+    expect(await answers({ ':authority': 'user@app.localhost' })).toBe('reset')
+    expect(await answers({ ':authority': 'app..localhost' })).toBe(400)
+    expect(await answers({ ':path': '/a b' })).toBe('reset')
+    expect(await answers({ ':path': '*', ':method': 'OPTIONS' })).toBe(400)
+    expect(await answers({ ':method': 'TRACE' })).toBe(405)
+    expect(await answers(Object.fromEntries(Array.from({ length: 110 }, (_, i) => [`x-${i}`, '1'])))).toBe(431)
+    await client.close()
+  })
+
+  test('the cache serves both, and never what was said over TLS to who comes without', async () => {
+    const client = await openHttp2(port, { ca })
+    const kinds = []
+    for (let i = 0; i < 2; i++) kinds.push(await client.get('/kept'))
+    kinds.push(await getSecure(port, '/kept', { ca }))
+    expect(kinds.map((one) => one.headers['x-cache'])).toEqual(['MISS', 'HIT', 'HIT'])
+    for (const one of kinds) {
+      expect(one.text).toBe('kept')
+      expect(one.headers).not.toHaveProperty('strict-transport-security')
+    }
+    expect((await get(world.edge.port, '/kept', { host: `app.localhost:${port}` })).headers['x-cache']).toBe('MISS')
+    await client.close()
+  })
+
+  test('a body that was taken back halfway does not look whole to the app', async () => {
+    for (const end of [frames.reset(1, 8), frames.reset(1, 0), undefined]) {
+      const before = world.seen.length
+      const socket = await shake(port, { ca, servername: 'app.localhost', protocols: ['h2'] })
+      const request = frames.headers(
+        1,
+        [
+          [':method', 'POST'],
+          [':path', '/taken-back'],
+          [':scheme', 'https'],
+          [':authority', 'app.localhost'],
+        ],
+        { end: false },
+      )
+      socket.write(Buffer.concat([frames.preface, request, frames.data(1, 'half a body', false)]))
+      await until(() => world.seen[before]?.body === 'half a body')
+      const open = new Promise((resolve) => world.app.server.once('request', resolve))
+      if (end) socket.write(end)
+      else socket.destroy()
+      // The next request to the app is another one, and by then it would have been told of an end.
+      await getSecure(port, '/', { ca })
+      await open
+      expect(world.seen[before]?.whole).toBe(false)
+      socket.destroy()
+    }
+  })
+
+  test('headers of the connection, which HTTP/2 does not have, end the stream', async () => {
+    const before = world.seen.length
+    for (const header of ['transfer-encoding', 'connection', 'upgrade'] as const) {
+      const socket = await shake(port, { ca, servername: 'app.localhost', protocols: ['h2'] })
+      const ended = new Promise<Buffer>((resolve) => {
+        let all = Buffer.alloc(0)
+        socket.on('data', (bytes: Buffer) => {
+          all = Buffer.concat([all, bytes])
+          // RST_STREAM or GOAWAY with an error.
+          for (let at = 0; at + 9 <= all.length; at += 9 + all.readUIntBE(at, 3)) if (all[at + 3] === 3 || all[at + 3] === 7) resolve(all)
+        })
+        socket.on('close', () => resolve(all))
+      })
+      const fields: [string, string][] = [
+        [':method', 'GET'],
+        [':path', '/smuggled'],
+        [':scheme', 'https'],
+        [':authority', 'app.localhost'],
+        [header, 'chunked'],
+      ]
+      socket.write(Buffer.concat([frames.preface, frames.headers(1, fields)]))
+      await ended
+      socket.destroy()
+    }
+    expect(world.seen.slice(before).filter((one) => one.url === '/smuggled')).toEqual([])
+  })
+
+  test('who opens and resets streams without end is cut off', async () => {
+    const socket = await shake(port, { ca, servername: 'app.localhost', protocols: ['h2'] })
+    socket.on('error', () => {})
+    socket.resume()
+    socket.write(frames.preface)
+    const closed = new Promise((resolve) => socket.on('close', resolve))
+    const fields: [string, string][] = [
+      [':method', 'GET'],
+      [':path', '/size?n=10'],
+      [':scheme', 'https'],
+      [':authority', 'app.localhost'],
+    ]
+    for (let stream = 1; stream < 4000 && !socket.destroyed; stream += 2)
+      socket.write(Buffer.concat([frames.headers(stream, fields), frames.reset(stream)]))
+    await closed
+    // Others go on.
+    expect((await getSecure(port, '/', { ca })).status).toBe(200)
+  })
+
+  test('a client that goes away ends what the app is doing for it', async () => {
+    const client = await openHttp2(port, { ca })
+    const open = new Set<Socket>()
+    world.app.server.on('connection', (socket) => open.add(socket.on('close', () => open.delete(socket))))
+    const held = client.get('/hold').catch(() => 'gone')
+    const before = world.seen.length
+    await until(() => world.seen.slice(before - 1).some((one) => one.url === '/hold' && one.whole))
+    client.session.destroy()
+    expect(await held).toBeDefined()
+    await until(() => [...open].every((socket) => socket.destroyed || socket.bytesRead === 0) || open.size === 0)
+  })
+
+  test('a deployment that replaces the app waits for its streams', async () => {
+    const { host } = { host: 'swap.localhost' }
+    await world.edge.edge.setRoute(host, upstreamRoute(world.app.port))
+    const client = await openHttp2(port, { ca, servername: host })
+    const long = client.get('/size?n=3000000')
+    await world.edge.edge.setRoute(host, { ...owner, kind: 'page', page: 'stopped' }, { drain_ms: 5000 })
+    expect((await long).status === 200 || (await long).status === 503).toBe(true)
+    expect((await client.get('/')).status).toBe(503)
+    await client.close()
+  })
+})
