@@ -33,7 +33,7 @@ async function list(call: Call): Promise<number> {
     const edgeUrl = await edgeUrlOf(client)
     const rows = all.map((project) => [
       project.slug,
-      project.status,
+      stateOf(project),
       project.status === 'live' ? addressOf(edgeUrl, project.slug) : '-',
       ago(project.updated_at, call.now()),
     ])
@@ -41,6 +41,8 @@ async function list(call: Call): Promise<number> {
   }
   return exitCodes.done
 }
+
+const stateOf = (project: Project): string => (project.is_cold ? `${project.status}, cold` : project.status)
 
 async function create(call: Call, name: string): Promise<number> {
   const slug = text(call.flags, 'slug') ?? slugOf(name)
@@ -59,7 +61,7 @@ async function show(call: Call, slug: string): Promise<number> {
     return exitCodes.done
   }
   const facts: [string, string | null][] = [
-    ['status', project.is_cold ? `${project.status}, asleep` : project.status],
+    ['status', stateOf(project)],
     ['address', addressOf(await edgeUrlOf(client), slug)],
     ['repository', project.repo_url],
     ['branch', project.repo_url === null ? null : project.repo_branch],

@@ -61,6 +61,7 @@ function restartStories(runtime: 'process' | 'docker'): void {
 
     test('killed by force while it is frozen: it sleeps on, and wakes', async () => {
       const container = runtime === 'docker' ? await bed.containerOf(id) : undefined
+      expect((await instance.run('projects')).out).toMatch(/sleeper\s+live, cold/)
       await instance.end('SIGKILL')
       await start()
       // A frozen container stays as it is; a frozen process of a platform that is gone can only be ended.
@@ -85,6 +86,7 @@ function restartStories(runtime: 'process' | 'docker'): void {
       expect(await bed.depth(id)).toBe('none')
       await start()
       expect(await client.project('sleeper')).toMatchObject({ status: 'live', is_cold: true })
+      await set({ sleep_after_s: 3600 })
       // Nothing has woken it: its first visitor does.
       expect(await bed.depth(id)).toBe('none')
       expect((await ask()).born).not.toBe(before.born)
