@@ -63,6 +63,7 @@ test('the network is let in with a password, shown as codes, signed in to from a
   const appUrl = (await lan.getByRole('img', { name: /Pier/ }).getAttribute('aria-label'))?.replace(/^.*: /, '') ?? ''
   expect(await (await fetch(appUrl)).text()).toContain('pier')
 
+  await expect(page.getByRole('navigation', { name: 'Main' })).toContainText('network open')
   await expectForEverybody(page, 'the open network')
 
   const guest = await phone(browser, url)
@@ -149,4 +150,27 @@ test('settings of sleep and cache are saved', async ({ page, house }) => {
   await page.getByLabel('Asleep after, in seconds').fill('0')
   await page.getByRole('button', { name: 'Save settings' }).click()
   await expect(page.getByLabel('Asleep after, in seconds')).toHaveAttribute('aria-invalid', 'true')
+})
+
+test('who is not the owner sees the edge of what is shared, and nothing of the network', async ({ page, house, repository }) => {
+  await house.createProject({ slug: 'shared-berth', name: 'Shared berth', repo_url: repository(app('berth')).url })
+  await house.ended('shared-berth', (await house.deploy('shared-berth')).id)
+  await house.edge('shared-berth.localhost')
+  const { body } = await house.api<{ token: string }>('POST', '/instance/users', { email: 'mate@example.com', verified: true })
+  await house.api('POST', '/instance/team', { owner_email: 'owner@homeport.localhost', member_email: 'mate@example.com' })
+  const link = await house.api<{ url: string }>('POST', '/instance/sign-in-links', undefined, body.token)
+  await page.goto(link.body.url)
+  const troubles: string[] = []
+  page.on('response', (response) => response.status() >= 400 && troubles.push(`${response.status()} ${response.url()}`))
+
+  await page.goto(`${house.platform.dashboard_url}projects/shared-berth`)
+  await expect(page.getByRole('complementary', { name: 'Facts' })).toContainText('Goes to sleep after a while')
+  await page.goto(`${house.platform.dashboard_url}projects/shared-berth/metrics`)
+  await expect(page.getByRole('region', { name: 'Requests' })).toBeVisible()
+  await page.goto(`${house.platform.dashboard_url}projects/shared-berth/cache`)
+  await expect(page.getByRole('region', { name: 'Edge cache' })).toContainText('Stored now')
+  await page.goto(`${house.platform.dashboard_url}instance/network`)
+  await expect(page.getByText('its owner’s business')).toBeVisible()
+  await expect(page.getByRole('navigation', { name: 'Instance' })).toHaveCount(0)
+  expect(troubles).toEqual([])
 })

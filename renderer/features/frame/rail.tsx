@@ -2,7 +2,7 @@ import { Anchor, LogOut, Monitor, Moon, Plus, Search, Ship, Sun, UserRound } fro
 import { useMemo } from 'react'
 import { Link, useRoute } from 'wouter'
 import { useAction } from '../../api/actions.ts'
-import { useInstance, useProjects } from '../../api/queries.ts'
+import { useInstance, useProjects, useSettings } from '../../api/queries.ts'
 import { useSession } from '../../stores/session.ts'
 import { type Theme, useUi } from '../../stores/ui.ts'
 import { IconButton } from '../../ui/button.tsx'
@@ -27,7 +27,7 @@ export function Rail({ open }: { open: boolean }) {
       </button>
       <ul className="rail-list">
         <RailLink href="/" icon={<Ship size={16} aria-hidden />} text="Projects" />
-        <RailLink exact={false} href="/instance" icon={<Anchor size={16} aria-hidden />} text="Instance" />
+        <RailLink exact={false} href="/instance" icon={<Anchor size={16} aria-hidden />} text="Instance" note={<OpenNetwork />} />
       </ul>
       <Nearest />
       <RailFoot />
@@ -90,6 +90,17 @@ function Nearest() {
       </ul>
     </div>
   )
+}
+
+/** Who let the network in shall not forget it. */
+function OpenNetwork() {
+  const isOwner = useInstance().data?.user.is_instance_owner ?? false
+  const { data: settings } = useSettings(isOwner)
+  return settings?.lan ? (
+    <span className="rail-note" title="Dashboard and apps answer to the network around this machine">
+      network open
+    </span>
+  ) : null
 }
 
 function Asleep({ since }: { since: string | null }) {

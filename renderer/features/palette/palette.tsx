@@ -7,6 +7,7 @@ import {
   Flame,
   KeyRound,
   Layers,
+  LockKeyhole,
   Monitor,
   Moon,
   Plus,
@@ -26,7 +27,7 @@ import { useAction } from '../../api/actions.ts'
 import { useInstance, useProject, useProjects } from '../../api/queries.ts'
 import { useUi } from '../../stores/ui.ts'
 import { Mark, projectSign } from '../../ui/status.tsx'
-import { useAddress } from '../project/address.ts'
+import { useAddress, useSecureAddress } from '../project/address.ts'
 import './palette.css'
 
 const shownProjects = 30
@@ -85,6 +86,7 @@ function Acts({ heading, acts, fits, run }: GroupProps & { heading: string; acts
 function ProjectActs({ slug, ...group }: GroupProps & { slug: string }) {
   const { data: project } = useProject(slug)
   const address = useAddress(slug)
+  const secure = useSecureAddress(slug)
   const [, go] = useLocation()
   const root = `/projects/${slug}`
   const deploy = useAction('deployProject', { onDone: ({ deployment_id }) => go(`${root}/deployments/${deployment_id}`) })
@@ -95,6 +97,9 @@ function ProjectActs({ slug, ...group }: GroupProps & { slug: string }) {
     ...(project.is_connected ? [{ text: 'Deploy', icon: <Rocket size={16} aria-hidden />, run: () => deploy.mutate({ params: { slug } }) }] : []),
     ...(address && project.status === 'live'
       ? [{ text: 'Open in the browser', icon: <ExternalLink size={16} aria-hidden />, run: () => void window.open(address, '_blank', 'noopener') }]
+      : []),
+    ...(secure && project.status === 'live'
+      ? [{ text: 'Open over HTTPS', icon: <LockKeyhole size={16} aria-hidden />, run: () => void window.open(secure, '_blank', 'noopener') }]
       : []),
     { text: 'Overview', icon: <Ship size={16} aria-hidden />, run: () => go(root) },
     { text: 'Deployments', icon: <Waypoints size={16} aria-hidden />, run: () => go(`${root}/deployments`) },
