@@ -31,7 +31,7 @@ export const metricsCounters = [
 
 const milliseconds = z.number().nullable().describe('Null when there was no request; within 2 % (our reading).')
 
-export const metricsBucket = z.object({
+const metricsBucket = z.object({
   ts: dateTime.describe('Its beginning.'),
   requests: z.number(),
   status_2xx: z.number(),

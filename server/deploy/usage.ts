@@ -13,6 +13,7 @@ interface Look {
   at: number
   instance_id: string
   used: Promise<AppUsage | null>
+  under_way: boolean
   /** The last that is known, while `used` is under way. */
   last: AppUsage | null
 }
@@ -22,6 +23,8 @@ const patience_ms = 800
 const firstPatience_ms = 1_600
 /** However many ask, the engine is asked so seldom. */
 const good_for_ms = 2_000
+/** One that does not answer is not asked again and again. */
+const hung_ms = 30_000
 const looksKept = 200
 
 /** What the app of a project uses now; null when it has no instance, or sleeps. */
@@ -41,7 +44,9 @@ export function createUsageLooks(deps: YardDeps, find: (projectId: string) => Ap
         .catch((error: unknown) => {
           deps.log.warn('usage_not_known', { deployment: deployment_id, error })
           return look.last
-        }),
+        })
+        .finally(() => (look.under_way = false)),
+      under_way: true,
     }
     looks.delete(project_id)
     looks.set(project_id, look)
@@ -54,7 +59,7 @@ export function createUsageLooks(deps: YardDeps, find: (projectId: string) => Ap
     const instance = app?.sleep ? undefined : app?.candidate?.instance
     if (!app || !instance) return null
     const known = looks.get(projectId)
-    const fresh = known?.instance_id === instance.id && deps.clock.monotonic() - known.at < good_for_ms
+    const fresh = known?.instance_id === instance.id && deps.clock.monotonic() - known.at < (known.under_way ? hung_ms : good_for_ms)
     const look = fresh ? known : lookAt(app, instance.id, known)
     const late = new AbortController()
     const used = await Promise.race([look.used, deps.pause(look.last ? patience_ms : firstPatience_ms, late.signal).then(() => look.last)])

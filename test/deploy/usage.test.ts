@@ -1,0 +1,85 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import type { App } from '../../server/deploy/app.ts'
+import { createUsageLooks } from '../../server/deploy/usage.ts'
+import type { YardDeps } from '../../server/deploy/yard.ts'
+import { silentLog } from '../../server/lib/log.ts'
+
+type Used = { cpu_percent: number; memory_mb: number } | null
+
+/** An engine that answers when it is told to. */
+function scene() {
+  let at = 0
+  const asked: { id: string; answer(used: Used): void; refuse(): void }[] = []
+  const usage = (id: string) =>
+    new Promise<Used>((resolve, reject) => void asked.push({ id, answer: resolve, refuse: () => reject(new Error('the engine is away')) }))
+  const deps = {
+    clock: { now: () => at, monotonic: () => at },
+    log: silentLog,
+    runtime: () => ({ usage }),
+    // However long it is meant to be: the patience of those who ask is over at once, unless the engine is quicker.
+    pause: (_ms: number, signal: AbortSignal) => delay(20, true, { signal }).catch(() => false),
+  } satisfies Partial<{ [Name in keyof YardDeps]: unknown }> as never as YardDeps
+  const apps = new Map<string, App>()
+  const run = (id: string, more: Partial<App> = {}) =>
+    apps.set('prj', {
+      spec: { project_id: 'prj', deployment_id: 'dpl', runtime: 'docker', memory_mb: 256 },
+      candidate: { instance: { id } },
+      sleep: null,
+      ...more,
+    } as App)
+  return { asked, apps, run, look: createUsageLooks(deps, (id) => apps.get(id)), pass: (ms: number) => void (at += ms) }
+}
+
+test('an engine is asked once, however many want to know', async () => {
+  const { asked, run, look } = scene()
+  run('one')
+  const all = Promise.all(Array.from({ length: 50 }, () => look('prj')))
+  expect(asked.map((one) => one.id)).toEqual(['one'])
+  asked[0]?.answer({ cpu_percent: 3, memory_mb: 70 })
+  expect(new Set(await all)).toEqual(new Set([{ cpu_percent: 3, memory_mb: 70, memory_limit_mb: 256 }]))
+  await look('prj')
+  expect(asked).toHaveLength(1)
+})
+
+test('one that is slow holds nobody up: what was known before is told', async () => {
+  const { asked, run, look, pass } = scene()
+  run('one')
+  expect(await look('prj')).toBeNull()
+  pass(5_000)
+  expect(await look('prj')).toBeNull()
+  expect(asked).toHaveLength(1)
+  asked[0]?.answer({ cpu_percent: 3, memory_mb: 70 })
+  await delay(0)
+  pass(2_500)
+  expect(await look('prj')).toMatchObject({ memory_mb: 70 })
+  expect(asked).toHaveLength(2)
+  asked[1]?.answer({ cpu_percent: 3, memory_mb: 90 })
+  expect(await look('prj')).toMatchObject({ memory_mb: 90 })
+})
+
+test('one that is away leaves what was known; another instance has another use', async () => {
+  const { asked, run, look, pass } = scene()
+  run('one')
+  const first = look('prj')
+  asked[0]?.answer({ cpu_percent: 3, memory_mb: 70 })
+  await first
+  pass(2_500)
+  const second = look('prj')
+  asked[1]?.refuse()
+  expect(await second).toMatchObject({ memory_mb: 70 })
+  run('two')
+  expect(await look('prj')).toBeNull()
+  expect(asked.at(-1)?.id).toBe('two')
+})
+
+test('nothing for what has no instance, or sleeps', async () => {
+  const { asked, apps, run, look } = scene()
+  expect(await look('prj')).toBeNull()
+  run('one', { candidate: null })
+  expect(await look('prj')).toBeNull()
+  run('one', { sleep: {} as App['sleep'] })
+  expect(await look('prj')).toBeNull()
+  apps.clear()
+  expect(asked).toEqual([])
+})
