@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import type { Log } from '../../lib/log.ts'
 import { Entry } from './entry.ts'
-import { Segment } from './segment.ts'
+import { Segment, type Line } from './segment.ts'
 import type { ProjectStore } from './store.ts'
 import type { PurgeScope } from '../edge.ts'
 
@@ -41,6 +41,31 @@ const isWorthIt = ({ terms, stored_ms }: Entry): boolean =>
     stored_ms >=
     worth_ms
 
+const batch_bytes = 2 ** 20
+
+/** An answer whose turn to be written has not come. */
+interface Waiting {
+  project: ProjectStore
+  entry: Entry
+  parts: Buffer[]
+  length: number
+}
+
+const lineOf = (entry: Entry, offset: number, length: number, checksum: number): Line => ({
+  origin: entry.slot.origin,
+  target: entry.slot.target,
+  variant: entry.variant,
+  status: entry.status,
+  tags: entry.tags,
+  terms: entry.terms,
+  stored_ms: entry.stored_ms,
+  part: entry.part,
+  offset,
+  length,
+  lines_end: entry.lines_end,
+  checksum,
+})
+
 interface Folder {
   path: string
   segments: Segment[]
@@ -53,7 +78,8 @@ export function createDisk(directory: string, limit: () => number, log: Log): Di
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const folders = new Map<string, Folder>()
   const owners = new WeakMap<Segment, Folder>()
-  let queue: Promise<void> = Promise.resolve()
+  const waiting: Waiting[] = []
+  let writing: Promise<void> | null = null
   let pending = 0
   let names = 0
   let trash = 0
@@ -147,30 +173,55 @@ export function createDisk(directory: string, limit: () => number, log: Log): Di
     names++
   }
 
-  const writeOne = async (project: ProjectStore, entry: Entry, parts: Buffer[], length: number): Promise<void> => {
-    const folder = folderOf(project.id)
-    if (!folder || entry.dead || limit() === 0) return
-    await folder.loaded
-    const segment = segmentOf(folder, length)
-    const offset = await segment.write(parts)
-    if (entry.dead || !folder.segments.includes(segment)) return
-    const checksum = parts.reduce((sum, part) => crc32(part, sum), 0)
-    segment.note({
-      origin: entry.slot.origin,
-      target: entry.slot.target,
-      variant: entry.variant,
-      status: entry.status,
-      tags: entry.tags,
-      terms: entry.terms,
-      stored_ms: entry.stored_ms,
-      part: entry.part,
-      offset,
-      length,
-      lines_end: entry.lines_end,
-      checksum,
-    })
-    keep(segment, entry, offset, checksum)
-    fit()
+  /** As many as are there, up to `batch_bytes`, in one write; what was purged meanwhile is left out. */
+  const writeSome = async (): Promise<void> => {
+    const [first] = waiting
+    if (first === undefined) return
+    const batch: Waiting[] = []
+    let bytes = 0
+    for (
+      let one: Waiting | undefined = first;
+      one?.project === first.project && (bytes === 0 || bytes + one.length <= batch_bytes);
+      one = waiting[0]
+    ) {
+      waiting.shift()
+      batch.push(one)
+      bytes += one.length
+    }
+    try {
+      const folder = folderOf(first.project.id)
+      if (!folder || limit() === 0) return
+      await folder.loaded
+      const alive = batch.filter(({ entry }) => !entry.dead)
+      if (alive.length === 0) return
+      const segment = segmentOf(folder, bytes)
+      const start = await segment.write(Buffer.concat(alive.flatMap(({ parts }) => parts)))
+      if (!folder.segments.includes(segment)) return
+      const lines: Line[] = []
+      let offset = start
+      for (const { entry, parts, length } of alive) {
+        const checksum = parts.reduce((sum, part) => crc32(part, sum), 0)
+        if (!entry.dead) {
+          lines.push(lineOf(entry, offset, length, checksum))
+          keep(segment, entry, offset, checksum)
+        }
+        offset += length
+      }
+      // No step of the loop between the look at what is alive and this: a purge comes before both or after both.
+      segment.note(...lines)
+      fit()
+    } finally {
+      pending -= bytes
+    }
+  }
+
+  const writeAll = async (): Promise<void> => {
+    while (waiting.length > 0)
+      await writeSome().catch((error: unknown) => {
+        if (!told) log.warn('edge.cache_not_stored', { error })
+        told = true
+      })
+    writing = null
   }
 
   return {
@@ -186,13 +237,8 @@ export function createDisk(directory: string, limit: () => number, log: Log): Di
       if (length > limit() / 4) return
       if (pending + length > pending_bytes) return
       pending += length
-      queue = queue
-        .then(() => writeOne(project, entry, parts, length))
-        .catch((error: unknown) => {
-          if (!told) log.warn('edge.cache_not_stored', { error })
-          told = true
-        })
-        .then(() => void (pending -= length))
+      waiting.push({ project, entry, parts, length })
+      writing ??= Promise.resolve().then(writeAll)
     },
     async read(entry) {
       const at = entry.place
@@ -237,7 +283,7 @@ export function createDisk(directory: string, limit: () => number, log: Log): Di
       await rm(join(directory, projectId), { recursive: true, force: true })
     },
     async close() {
-      await queue
+      await writing
       for (const folder of folders.values()) for (const segment of folder.segments) segment.shut()
     },
   }

@@ -70,18 +70,16 @@ export class Segment {
   }
 
   /** Where they are. */
-  async write(parts: readonly Buffer[]): Promise<number> {
+  async write(bytes: Buffer): Promise<number> {
     const offset = this.data_bytes
     await this.#use(async () => {
-      for (const part of parts) {
-        for (let done = 0; done < part.length;) {
-          const { bytesWritten } = await writeAt(this.#data, part, done, part.length - done, this.data_bytes)
-          done += bytesWritten
-          this.data_bytes += bytesWritten
-          this.bytes += bytesWritten
-        }
+      for (let done = 0; done < bytes.length;) {
+        const { bytesWritten } = await writeAt(this.#data, bytes, done, bytes.length - done, offset + done)
+        done += bytesWritten
       }
     })
+    this.data_bytes += bytes.length
+    this.bytes += bytes.length
     return offset
   }
 
@@ -97,8 +95,9 @@ export class Segment {
   }
 
   /** At once, so that nothing can come between a look at what is alive and the word about it. A few microseconds. */
-  note(line: Line): void {
-    const bytes = Buffer.from(`${JSON.stringify(line)}\n`)
+  note(...lines: Line[]): void {
+    if (lines.length === 0) return
+    const bytes = Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
     writeSync(this.#index, bytes)
     this.bytes += bytes.length
   }
