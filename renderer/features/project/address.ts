@@ -11,20 +11,24 @@ export function addressOf(slug: string, edgeUrl: string): string {
 
 /** null as long as the instance has not said where its edge is. */
 export function useAddress(slug: Project['slug']): string | null {
-  const edgeUrl = useInstance().data?.instance.edge_url
-  const near = useNetworkAddress(slug)
-  // What an instance says is data: an address that is none of the web leads nowhere.
-  return near ?? (edgeUrl && /^https?:\/\//.test(edgeUrl) && URL.canParse(edgeUrl) ? addressOf(slug, edgeUrl) : null)
+  return useAddresses()(slug)
 }
 
-/** Seen from another device a project is at a port of its own: nothing there finds the names that end in localhost. */
-function useNetworkAddress(slug: Project['slug']): string | null {
-  const isOwner = useInstance().data?.user.is_instance_owner ?? false
+/** The same for a list, which asks once for all its rows. */
+export function useAddresses(): (slug: Project['slug']) => string | null {
+  const session = useInstance().data
   const baseUrl = useConnection((state) => state.current.base_url)
-  const isNear = baseUrl === '' && !isLoopback(location.hostname)
-  const { data: lan } = useLan(isOwner && isNear)
-  const urls = lan?.projects.find((project) => project.slug === slug)?.urls.filter((url) => /^https?:\/\//.test(url)) ?? []
-  return urls.find((url) => new URL(url).hostname === location.hostname) ?? urls[0] ?? null
+  // Seen from another device a project is at a port of its own: nothing there finds the names that end in localhost.
+  const isFar = baseUrl === '' && !isLoopback(location.hostname)
+  const { data: lan } = useLan(isFar && session?.user.is_instance_owner === true)
+  const edgeUrl = session?.instance.edge_url
+  // What an instance says is data: an address that is none of the web leads nowhere.
+  const isOfWeb = edgeUrl !== undefined && /^https?:\/\//.test(edgeUrl) && URL.canParse(edgeUrl)
+  return (slug) => {
+    const urls = lan?.projects.find((project) => project.slug === slug)?.urls.filter((url) => /^https?:\/\//.test(url)) ?? []
+    const near = urls.find((url) => new URL(url).hostname === location.hostname) ?? urls[0]
+    return near ?? (isOfWeb ? addressOf(slug, edgeUrl) : null)
+  }
 }
 
 export function isLoopback(hostname: string): boolean {

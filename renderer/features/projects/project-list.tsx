@@ -7,7 +7,7 @@ import { firstLine } from '../../ui/format.ts'
 import { frameworkName } from '../../ui/frameworks.ts'
 import { Mark, StatusPlate, deploymentSign, projectSign } from '../../ui/status.tsx'
 import { Ago } from '../../ui/time.tsx'
-import { spoken, useAddress } from '../project/address.ts'
+import { spoken, useAddresses } from '../project/address.ts'
 import { Sparkline } from './sparkline.tsx'
 
 export const rowHeight = 68
@@ -16,6 +16,7 @@ export const rowHeight = 68
 export function ProjectList({ projects, onEnd }: { projects: Project[]; onEnd: () => void }) {
   const list = useRef<HTMLUListElement>(null)
   const { data: sparklines } = useSparklines()
+  const addressOf = useAddresses()
   const virtualizer = useWindowVirtualizer({
     count: projects.length,
     estimateSize: () => rowHeight,
@@ -42,7 +43,12 @@ export function ProjectList({ projects, onEnd }: { projects: Project[]; onEnd: (
             aria-posinset={item.index + 1}
             style={{ height: rowHeight, transform: `translateY(${item.start - virtualizer.options.scrollMargin}px)` }}
           >
-            <ProjectRow project={project} requests={sparklines?.get(project.slug)} settled={!virtualizer.isScrolling} />
+            <ProjectRow
+              project={project}
+              address={addressOf(project.slug)}
+              requests={sparklines?.get(project.slug)}
+              settled={!virtualizer.isScrolling}
+            />
           </li>
         )
       })}
@@ -50,8 +56,15 @@ export function ProjectList({ projects, onEnd }: { projects: Project[]; onEnd: (
   )
 }
 
-function ProjectRow({ project, requests, settled }: { project: Project; requests: number[] | undefined; settled: boolean }) {
-  const address = useAddress(project.slug)
+interface RowProps {
+  project: Project
+  address: string | null
+  /** Of 24 hours, by hour. */
+  requests: number[] | undefined
+  settled: boolean
+}
+
+function ProjectRow({ project, address, requests, settled }: RowProps) {
   // Rows that only fly by ask for nothing.
   const { data: latest } = useLatest(project.slug, settled)
   const sign = projectSign(project)
