@@ -313,11 +313,11 @@ export function createDisk(directory: string, limit: () => number, log: Log): Di
         if ('gone_tags' in line) project.purge({ tags: line.gone_tags })
         else if ('gone_urls' in line) project.purge({ urls: line.gone_urls })
         else if ('gone_origin' in line) {
-          const old = project.find(line.gone_origin, line.gone_target)?.entries.get(line.gone_variant)
+          const old = project.find(line.gone_origin, line.gone_target)?.get(line.gone_variant)
           if (old?.wire === null) project.drop(old, false)
         } else {
           const slot = project.slot(line.origin, line.target)
-          const now = slot.entries.get(line.variant)
+          const now = slot.get(line.variant)
           // What was stored since we began is newer than anything here.
           if (now && now.wire !== null) continue
           const entry = new Entry(slot, line.variant, line.tags, line.status, line.terms, line.stored_ms, line.length - line.lines_end)

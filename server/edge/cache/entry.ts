@@ -4,7 +4,7 @@ import { namesOf, valueOf, without } from './fields.ts'
 import type { Part } from './part.ts'
 import type { Terms } from './policy.ts'
 import type { Segment } from './segment.ts'
-import type { Slot } from './store.ts'
+import type { Slot } from './slot.ts'
 
 /** Where on disk the bytes of an entry are. */
 export interface Place {

@@ -8,7 +8,7 @@ import { judge, type Asked, type Terms } from './policy.ts'
 import { readPart, type Part } from './part.ts'
 import type { Reader } from './reader.ts'
 import { cacheLines, reply } from './reply.ts'
-import type { Slot } from './store.ts'
+import type { Slot } from './slot.ts'
 import { mayServeOnError } from './verdict.ts'
 import { none, variantOf, type Fields } from './vary.ts'
 
@@ -79,7 +79,7 @@ export class Fetch implements Sink {
     const { cache, slot, stale, validates, request, upstream } = this.#options
     this.#key = key
     cache.project.fetches.add(this)
-    if (key !== null) slot.filling.set(key, this)
+    if (key !== null) slot.list(key, this)
     if (stale) stale.pins++
     let { head } = request
     if (stale && validates) {
@@ -322,7 +322,7 @@ export class Fetch implements Sink {
   }
 
   #unlist(): void {
-    if (this.#key !== null && this.slot.filling.get(this.#key) === this) this.slot.filling.delete(this.#key)
+    if (this.#key !== null) this.slot.unlist(this.#key, this)
   }
 }
 

@@ -6,7 +6,8 @@ import { noWish, readWish, type Asked, type Wish } from './policy.ts'
 import { Reader, type CacheVisit } from './reader.ts'
 import { nothingStored, reply } from './reply.ts'
 import { verdict } from './verdict.ts'
-import type { ProjectStore, Slot } from './store.ts'
+import type { Slot } from './slot.ts'
+import type { ProjectStore } from './store.ts'
 import { variantOf } from './vary.ts'
 import type { Upstream } from '../upstream.ts'
 
@@ -120,10 +121,10 @@ export class HostCache {
     const validates = entry !== undefined && (entry.terms.etag !== '' || entry.terms.last_modified !== '') && !wish.no_store && entry.part === null
     const key = variantOf(visit, slot.vary)
     const mayWait = !alone && !wish.no_cache && !wish.no_store && range === null && (!special || validates)
-    const under_way = mayWait ? slot.filling.get(key) : undefined
+    const under_way = mayWait ? slot.fetchOf(key) : undefined
     if (under_way?.suits(visit)) return under_way.join(reader)
-    const leads = mayWait && slot.pass_until <= now && !slot.filling.has(key)
-    const forward = entry ? (wish === noWish || !entry.isFresh(now) ? 'stale' : 'request') : slot.entries.size > 0 ? 'vary-miss' : 'uri-miss'
+    const leads = mayWait && slot.pass_until <= now && slot.fetchOf(key) === undefined
+    const forward = entry ? (wish === noWish || !entry.isFresh(now) ? 'stale' : 'request') : slot.size > 0 ? 'vary-miss' : 'uri-miss'
     new Fetch({
       cache: this,
       slot,
@@ -142,7 +143,7 @@ export class HostCache {
   #refresh(reader: Reader, entry: Entry, slot: Slot, now: number): void {
     const { visit } = reader
     const key = variantOf(visit, slot.vary)
-    if (slot.filling.has(key)) return
+    if (slot.fetchOf(key)) return
     new Fetch({
       cache: this,
       slot,

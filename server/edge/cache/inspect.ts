@@ -20,10 +20,10 @@ export function inspect(project: ProjectStore, { origin, target, headers }: Ques
   const fields = { fields: (name: string) => headers[name] }
   const entry = slot?.select(fields)
   if (!slot || !entry) {
-    if (slot && slot.entries.size > 0)
+    if (slot && slot.size > 0)
       return without(
         'MISS',
-        `${slot.entries.size} ${slot.entries.size === 1 ? 'answer is' : 'answers are'} stored here, for other values of ${slot.vary.join(', ')}.`,
+        `${slot.size} ${slot.size === 1 ? 'answer is' : 'answers are'} stored here, for other values of ${slot.vary.join(', ')}.`,
       )
     if (slot && slot.pass_until > now) return without('MISS', `Nothing is stored here. The last answer could not be: ${slot.pass_why}.`)
     return without('MISS', 'Nothing is stored here.')

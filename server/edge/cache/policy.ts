@@ -1,6 +1,6 @@
 import type { ResponseHead } from '../response-head.ts'
 import { readDate, readDirectives, readTargeted, secondsOf, valueOf, valuesOf, type Directives } from './fields.ts'
-import { readVary } from './vary.ts'
+import { none, readVary } from './vary.ts'
 
 /**
  * What a shared cache in front of an app may keep, and for how long (RFC 9111, 3 and 4; RFC 9213; RFC 5861). Stricter than
@@ -20,8 +20,8 @@ export interface Terms {
   /** Asked about each time. */
   validate: boolean
   /** Fields that are not stored (`no-cache="..."`). */
-  hidden: string[]
-  vary: string[]
+  hidden: readonly string[]
+  vary: readonly string[]
   etag: string
   last_modified: string
   /** Clock ms at which it would have been of age 0. */
@@ -93,7 +93,7 @@ export function judge(asked: Asked, head: ResponseHead, lines: string, now: numb
             .toLowerCase()
             .split(',')
             .map((name) => name.trim())
-        : [],
+        : none,
     vary,
     etag,
     last_modified,

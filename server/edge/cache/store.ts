@@ -1,76 +1,17 @@
 import type { PurgeScope } from '../edge.ts'
 import { hostName, isOfTheNetwork } from '../host.ts'
-import type { Entry } from './entry.ts'
-import { valueOf } from './fields.ts'
+import { Entry } from './entry.ts'
 import type { Fetch } from './fetch.ts'
 import type { Shelf } from './shelf.ts'
-import { favouriteLanguage, none, variantOf, type Fields } from './vary.ts'
-import { within } from './part.ts'
-
-/** All that is known of one address: its answers, those that are on their way, and whether storing is worth a try. */
-export class Slot {
-  readonly project: ProjectStore
-  readonly origin: string
-  readonly target: string
-  /** By what of the request selects them. */
-  readonly entries = new Map<string, Entry>()
-  /** The one answer of an address that does not vary. */
-  plain: Entry | null = null
-  vary: readonly string[] = none
-  readonly filling = new Map<string, Fetch>()
-  /** Until then (clock ms) its answers are taken for not storable: nobody waits for another's. */
-  pass_until = 0
-  pass_why = ''
-
-  constructor(project: ProjectStore, origin: string, target: string) {
-    this.project = project
-    this.origin = origin
-    this.target = target
-  }
-
-  select(request: Fields): Entry | undefined {
-    const found = this.vary.length === 0 ? this.plain : this.entries.get(variantOf(request, this.vary))
-    if (found && !found.dead) return found
-    return this.vary.includes('accept-language') ? this.#inLanguage(request) : undefined
-  }
-
-  /** A stored part that is all that a request for a range asks for. */
-  selectPart(request: Fields, range: string): Entry | undefined {
-    const variant = variantOf(request, this.vary)
-    const same = this.entries.get(`${variant}\n${range}`)
-    if (same && !same.dead) return same
-    for (const entry of this.entries.values())
-      if (!entry.dead && entry.part !== null && entry.variant.startsWith(`${variant}\n`) && within(entry.part, entry.body_length, range)) return entry
-    return undefined
-  }
-
-  /** A request that likes one language best gets the answer in it, whatever else it would take as well. */
-  #inLanguage(request: Fields): Entry | undefined {
-    const language = favouriteLanguage(request.fields('accept-language'))
-    if (language === undefined) return undefined
-    const others = this.vary.filter((name) => name !== 'accept-language')
-    const at = this.vary.indexOf('accept-language')
-    const wanted = variantOf(request, others)
-    for (const entry of this.entries.values()) {
-      if (entry.dead || entry.wire === null) continue
-      const rest = entry.variant.split('\n')
-      rest.splice(at, 1)
-      if (rest.join('\n') === wanted && valueOf(entry.lines, 'content-language')?.toLowerCase() === language) return entry
-    }
-    return undefined
-  }
-}
+import { Slot } from './slot.ts'
 
 /** At most so many answers to one address: clients choose what they send. */
 const variants_most = 100
 /** Addresses that are only remembered as not storable, per project. */
 const empty_most = 10_000
 
-interface Tagged {
-  entries: Entry[]
-  /** When it has as many the dead are taken out. */
-  limit: number
-}
+/** What bears a tag: most often one answer. */
+type Bearers = Entry | { entries: Entry[]; /** When it has as many the dead are taken out. */ limit: number }
 
 /** What is stored of one project. */
 export class ProjectStore {
@@ -82,7 +23,8 @@ export class ProjectStore {
   origins = new Map<string, Map<string, Slot>>()
   /** Answers on their way that may come to be stored. What was asked for before a purge is not stored after it. */
   readonly fetches = new Set<Fetch>()
-  #tags = new Map<string, Tagged>()
+  #tags = new Map<string, Bearers>()
+  #tags_limit = 10_000
   #empty = 0
   readonly #shelf: Shelf
   readonly #forget: (entry: Entry, lasting: boolean) => void
@@ -116,7 +58,7 @@ export class ProjectStore {
   #tidy(): void {
     this.#empty = 0
     for (const [origin, slots] of this.origins) {
-      for (const [target, slot] of slots) if (slot.entries.size === 0 && slot.filling.size === 0) slots.delete(target)
+      for (const [target, slot] of slots) if (slot.is_empty) slots.delete(target)
       if (slots.size === 0) this.origins.delete(origin)
     }
   }
@@ -124,19 +66,18 @@ export class ProjectStore {
   put(entry: Entry): void {
     const { slot } = entry
     if (slot.vary.join() !== entry.terms.vary.join()) {
-      for (const other of slot.entries.values()) this.drop(other)
+      for (const other of slot.all()) this.drop(other)
       slot.vary = entry.terms.vary
     }
-    const before = slot.entries.get(entry.variant)
+    const before = slot.get(entry.variant)
     if (before) this.drop(before)
-    if (slot.entries.size >= variants_most)
-      for (const oldest of slot.entries.values()) {
+    if (slot.size >= variants_most)
+      for (const oldest of slot.all()) {
         this.drop(oldest)
         break
       }
     if (this.find(slot.origin, slot.target) !== slot) this.#seat(slot)
-    slot.entries.set(entry.variant, entry)
-    if (entry.variant === '') slot.plain = entry
+    slot.set(entry)
     slot.pass_until = 0
     this.objects++
     this.bytes += entry.stored_bytes
@@ -150,14 +91,27 @@ export class ProjectStore {
   }
 
   #tag(tag: string, entry: Entry): void {
-    const tagged = this.#tags.get(tag)
-    if (tagged === undefined) return void this.#tags.set(tag, { entries: [entry], limit: 16 })
-    tagged.entries.push(entry)
-    if (tagged.entries.length < tagged.limit) return
-    tagged.entries = tagged.entries.filter((one) => !one.dead)
-    tagged.limit = Math.max(16, tagged.entries.length * 2)
-    if (this.#tags.size > 2 * (this.objects + 1000))
-      for (const [name, one] of this.#tags) if (one.entries.every((each) => each.dead)) this.#tags.delete(name)
+    const bearers = this.#tags.get(tag)
+    if (bearers === undefined || (bearers instanceof Entry && bearers.dead)) {
+      this.#tags.set(tag, entry)
+      if (this.#tags.size > this.#tags_limit) this.#tidyTags()
+    } else if (bearers instanceof Entry) this.#tags.set(tag, { entries: [bearers, entry], limit: 16 })
+    else if (bearers.entries.push(entry) >= bearers.limit) {
+      bearers.entries = bearers.entries.filter((one) => !one.dead)
+      bearers.limit = Math.max(16, bearers.entries.length * 2)
+    }
+  }
+
+  #tidyTags(): void {
+    for (const [tag, bearers] of this.#tags)
+      if (bearers instanceof Entry ? bearers.dead : bearers.entries.every((entry) => entry.dead)) this.#tags.delete(tag)
+    this.#tags_limit = Math.max(10_000, this.#tags.size * 2)
+  }
+
+  #bearersOf(tag: string): readonly Entry[] {
+    const bearers = this.#tags.get(tag)
+    if (bearers === undefined) return []
+    return bearers instanceof Entry ? [bearers] : bearers.entries
   }
 
   /** Takes an entry out, here and now. `lasting`: on disk too. */
@@ -181,9 +135,8 @@ export class ProjectStore {
     this.#forget(entry, false)
     if (entry.pins === 0) entry.wire = null
     const { slot } = entry
-    if (slot.entries.get(entry.variant) === entry) slot.entries.delete(entry.variant)
-    if (slot.plain === entry) slot.plain = null
-    if (slot.entries.size > 0 || slot.filling.size > 0) return
+    slot.delete(entry)
+    if (!slot.is_empty) return
     const slots = this.origins.get(slot.origin)
     if (slots?.get(slot.target) !== slot) return
     slots.delete(slot.target)
@@ -209,7 +162,7 @@ export class ProjectStore {
     }
     if ('tags' in what) {
       for (const tag of new Set(what.tags)) {
-        for (const entry of this.#tags.get(tag)?.entries ?? []) if (this.#kill(entry)) gone.push(entry)
+        for (const entry of this.#bearersOf(tag)) if (this.#kill(entry)) gone.push(entry)
         this.#tags.delete(tag)
       }
       // What is on its way may bear the tag: nobody knows before its head is there.
@@ -226,7 +179,7 @@ export class ProjectStore {
 
   #clear(slot: Slot): Entry[] {
     for (const fetch of this.fetches) if (fetch.slot === slot) fetch.forget()
-    return [...slot.entries.values()].filter((entry) => this.#kill(entry))
+    return [...slot.all()].filter((entry) => this.#kill(entry))
   }
 
   /** Takes out what is stored of one address, however the name was asked for. */
@@ -255,7 +208,7 @@ const isSameName = (one: string, other: string): boolean => one === other || isO
 export const nameOf = (origin: string): string | undefined => hostName(origin.slice(origin.indexOf('//') + 2))
 
 function* all(origins: Map<string, Map<string, Slot>>): Generator<Entry> {
-  for (const slots of origins.values()) for (const slot of slots.values()) yield* slot.entries.values()
+  for (const slots of origins.values()) for (const slot of slots.values()) yield* slot.all()
 }
 
 /** Name and address of what a person wrote; an address without a host is meant on all names. */

@@ -1,7 +1,7 @@
 /** What selects one of several answers to the same address (RFC 9111, 4.1). */
 
 /** The fields that `Vary` names, in lower case and in order; `undefined` for `*`: then nothing may be reused. */
-export function readVary(values: readonly string[]): string[] | undefined {
+export function readVary(values: readonly string[]): readonly string[] | undefined {
   if (values.length === 0) return none
   const names = new Set<string>()
   for (const value of values)
@@ -13,7 +13,7 @@ export function readVary(values: readonly string[]): string[] | undefined {
   return names.size === 0 ? none : [...names].sort()
 }
 
-export const none: string[] = []
+export const none: readonly string[] = []
 
 export interface Fields {
   /** All values of a field of the request in one; `undefined` when it is not there. */
