@@ -1,9 +1,11 @@
 import type { DeploymentTarget } from '../contract/deployments.ts'
 import type { ProjectStatus } from '../contract/projects.ts'
 import type { Edge, Page, Route } from '../edge/edge.ts'
-import type { Db } from '../store/open.ts'
+import { listCurrent } from '../store/deployments.ts'
 import { listVerifiedHostnames } from '../store/domains.ts'
+import type { Db } from '../store/open.ts'
 import { findProject, findProjectBySlug } from '../store/projects.ts'
+import type { ProjectRow } from '../store/tables.ts'
 
 interface Place {
   project_id: string
@@ -59,14 +61,20 @@ export function createRoutes(options: { edge: Edge; db: Db; dashboardUrlOf(slug:
     return drained
   }
 
-  const pageRoute = (project: { id: string; name: string; slug: string; status: ProjectStatus }): Page => ({
+  const pageRoute = (project: ProjectRow): Page => ({
     kind: 'page',
-    page: pageOf[project.status],
+    page: project.status === 'building' ? meanwhile(project) : pageOf[project.status],
     project_id: project.id,
     project_name: project.name,
     deployment_id: null,
     dashboard_url: options.dashboardUrlOf(project.slug),
   })
+
+  /** A new version is being built: the one before is on its way, if there is one. */
+  const meanwhile = (project: ProjectRow): Page['page'] => {
+    if (project.crashed_at !== null) return 'crashed'
+    return db.readNow((tx) => listCurrent(tx, project.id)).some((row) => row.target === 'production') ? 'starting' : 'building'
+  }
 
   const owner: Routes['owner'] = (projectId, deploymentId) => {
     const project = db.readNow((tx) => findProject(tx, projectId))
