@@ -217,6 +217,27 @@ export function sleepStories(runtime: 'process' | 'docker'): void {
       expect(await bed.depth(fresh)).toBe('running')
     })
 
+    test('while a new version is built the one before is woken, and serves', async () => {
+      await set(awake)
+      const old = await live('between', sleeper('old'))
+      await set(deep)
+      await cold('between')
+      await bed.reaches(old, 'none')
+      await set(awake)
+      const slow = {
+        name: 'sleeper',
+        private: true,
+        scripts: { build: `node -e "console.log('begun'); setTimeout(() => {}, 4000)"`, start: 'node server.js' },
+      }
+      repositories.get('between')?.commit({ ...sleeper('new'), 'package.json': JSON.stringify(slow) })
+      const { id } = await home.deploy('between')
+      await until(async () => ((await home.deployment('between', id)).build_log.includes('begun') ? true : undefined), { what: 'the build to run' })
+      expect((await ask('between')).version).toBe('old')
+      expect(await home.ended('between', id)).toMatchObject({ status: 'ready' })
+      expect((await ask('between')).version).toBe('new')
+      await bed.reaches(old, 'none')
+    })
+
     test.each(['stop', 'delete'] as const)('%s of a frozen app leaves nothing', async (way) => {
       await set(awake)
       const slug = `ended-by-${way}`
