@@ -9,7 +9,9 @@ import { silentLog } from '../../server/lib/log.ts'
 // of its purges: a line with a tag there is answered with how many went.
 const [, , upstream, ...flags] = process.argv
 const directory = flags.includes('disk') ? mkdtempSync(join(tmpdir(), 'homeport-bench-cache-')) : null
-const cache = { directory, memory_bytes: () => 1024 * 2 ** 20, disk_bytes: () => 1024 * 2 ** 20 }
+// The settings of a new instance, unless all shall stay in memory.
+const memory_bytes = () => (directory ? 128 : 1024) * 2 ** 20
+const cache = { directory, memory_bytes, disk_bytes: () => 1024 * 2 ** 20 }
 const edge = createEdge({
   log: silentLog,
   fast_path: !flags.includes('ordinary'),

@@ -1,0 +1,170 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Wire } from '../support/wire.ts'
+import { memoryOf, print } from './compare.ts'
+import { has, hasXkey, startNode, startPeers, stop, type Peer } from './peers.ts'
+import { median, type Row } from './row.ts'
+
+/** Each tag is purged once: of five tenths the first are for 10 000, of the others' hundredths for 1 000, the last tenth is for single ones. */
+const sizes = [
+  { count: 1, tag: (round: number) => `one-${9 + 10 * round}` },
+  { count: 1_000, tag: (round: number) => `hundredth-${5 + 10 * round}` },
+  { count: 10_000, tag: (round: number) => `tenth-${round}` },
+]
+
+interface Contestant extends Peer {
+  /** How many went, once nobody gets them any more. */
+  purge(tag: string): Promise<number>
+  memory_mb: number
+}
+
+/**
+ * Purges by a tag that 1, 1 000 and 10 000 of 100 000 stored objects of 1 kB bear, beside Varnish with xkey, and how much longer
+ * than otherwise a request takes meanwhile; and the memory that the 100 000 take.
+ */
+export async function benchPurge(options: { objects?: number; rounds?: number } = {}): Promise<Row[]> {
+  const objects = options.objects ?? 100_000
+  const rounds = options.rounds ?? 4
+  const folder = mkdtempSync(join(tmpdir(), 'homeport-bench-purge-'))
+  const started: { process: Peer['process'] }[] = []
+  try {
+    const app = await startNode('tagged.ts')
+    started.push(app)
+    const ours = await startNode('edge-server.ts', String(app.port), 'cache', 'disk', 'metrics')
+    started.push(ours)
+    const contestants: Contestant[] = [{ name: 'homeport', ...ours, ...ourPurge(ours.ports[1] ?? 0), memory_mb: 0 }]
+    const why = has('varnishd') ? (hasXkey() ? undefined : 'varnish-modules not installed') : 'not installed'
+    if (why === undefined) {
+      const { peers } = await startPeers(['varnish'], { folder, upstream: app.port, caching: true, probe: '/o/0' })
+      started.push(...peers)
+      contestants.push(...peers.map((peer) => ({ ...peer, purge: xkeyPurge(peer.port), memory_mb: 0 })))
+    }
+    for (const one of contestants) {
+      const begun = performance.now()
+      await fill(one.port, objects)
+      console.error(`  ${one.name}: filled in ${((performance.now() - begun) / 1000).toFixed(0)} s`)
+      one.memory_mb = memoryOf(one.process.pid ?? 0)
+    }
+    const readings = new Map<string, { took: number[]; longest: number[] }>()
+    for (let round = 0; round < rounds; round++) {
+      for (const { count, tag } of sizes) {
+        for (const one of contestants) {
+          const reading = readings.get(`${one.name} ${count}`) ?? { took: [], longest: [] }
+          readings.set(`${one.name} ${count}`, reading)
+          const quiet = await slowest(one.port, async () => void (await delay(30)))
+          let gone = 0
+          let took = 0
+          const busy = await slowest(one.port, async () => {
+            const begun = performance.now()
+            gone = await one.purge(tag(round))
+            took = performance.now() - begun
+          })
+          const due = (count * objects) / 100_000
+          if (gone !== Math.max(1, due)) throw new Error(`${one.name} purged ${gone} and not ${due} by ${tag(round)}`)
+          reading.took.push(took)
+          reading.longest.push(busy - quiet)
+        }
+      }
+    }
+    return [...sizes.flatMap(({ count }) => rowsOf(count, contestants, readings, why)), ...memoryRows(objects, contestants, why)]
+  } finally {
+    for (const one of started.toReversed()) await stop(one.process)
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function rowsOf(
+  count: number,
+  contestants: Contestant[],
+  readings: Map<string, { took: number[]; longest: number[] }>,
+  why: string | undefined,
+): Row[] {
+  const name = `purge ${count} of 100 000 by tag`
+  const of = (who: string, what: 'took' | 'longest') => median(readings.get(`${who} ${count}`)?.[what] ?? [])
+  const slowed = of('homeport', 'longest')
+  const ours: Row = { name, who: 'homeport', value: of('homeport', 'took'), unit: 'ms', ratios: {}, note: `requests ${slowed.toFixed(1)} ms slower` }
+  if (why !== undefined) return [ours, { name, who: 'varnish', value: null, unit: 'ms', ratios: {}, note: why }]
+  // More is better, as everywhere.
+  ours.ratios = { varnish: of('varnish', 'took') / of('homeport', 'took') }
+  ours.bar = 'not slower than varnish, no request 2 ms slower'
+  ours.ok = contestants.length > 1 && of('homeport', 'took') <= of('varnish', 'took') && slowed <= 2
+  const theirs = `requests ${of('varnish', 'longest').toFixed(1)} ms slower`
+  return [
+    ours,
+    { name, who: 'varnish', value: of('varnish', 'took'), unit: 'ms', ratios: {}, note: theirs },
+    { name, who: 'nginx', value: null, unit: 'ms', ratios: {}, note: 'knows no tags' },
+    { name, who: 'haproxy', value: null, unit: 'ms', ratios: {}, note: 'knows no tags' },
+  ]
+}
+
+function memoryRows(objects: number, contestants: Contestant[], why: string | undefined): Row[] {
+  const name = `memory at ${objects} objects of 1 kB`
+  const [ours, theirs] = contestants
+  const row: Row = { name, who: 'homeport', value: ours?.memory_mb ?? null, unit: 'MB', ratios: {} }
+  if (!ours || !theirs) return [row, { name, who: 'varnish', value: null, unit: 'MB', ratios: {}, ...(why === undefined ? {} : { note: why }) }]
+  return [
+    { ...row, ratios: { varnish: ours.memory_mb / theirs.memory_mb }, bar: 'under varnish', ok: ours.memory_mb < theirs.memory_mb },
+    { name, who: 'varnish', value: theirs.memory_mb, unit: 'MB', ratios: {} },
+  ]
+}
+
+/** Asks for every object once, over a few connections. */
+async function fill(port: number, objects: number): Promise<void> {
+  let next = 0
+  const lane = async (): Promise<void> => {
+    const wire = new Wire(port)
+    while (next < objects) {
+      const batch = Array.from({ length: Math.min(16, objects - next) }, () => wire.ask(`GET /o/${next++} HTTP/1.1\r\nHost: app.localhost`))
+      for (const answer of await Promise.all(batch)) if (answer.status !== 200) throw new Error(`filling answered ${answer.status}`)
+    }
+    wire.end()
+  }
+  await Promise.all(Array.from({ length: 8 }, lane))
+}
+
+/** The longest that a request for something stored took while `what` went on. */
+async function slowest(port: number, what: () => Promise<void>): Promise<number> {
+  const wires = [new Wire(port), new Wire(port)]
+  let longest = 0
+  let isOver = false
+  const ask = async (wire: Wire): Promise<void> => {
+    while (!isOver) {
+      const begun = performance.now()
+      await wire.ask('GET /o/8 HTTP/1.1\r\nHost: app.localhost')
+      longest = Math.max(longest, performance.now() - begun)
+    }
+    wire.end()
+  }
+  for (const wire of wires) await wire.ask('GET /o/8 HTTP/1.1\r\nHost: app.localhost')
+  const lanes = wires.map(ask)
+  await what()
+  // What a purge leaves for later must not be felt either.
+  await delay(10)
+  isOver = true
+  await Promise.all(lanes)
+  return longest
+}
+
+const ourPurge = (port: number) => ({ purge: async (tag: string) => Number(await say(port, `${tag}\n`)) })
+
+/** The reason of its answer is the count. */
+const xkeyPurge = (port: number) => async (tag: string) =>
+  Number(/^HTTP\/1\.1 200 (\d+)/.exec(await say(port, `PURGE / HTTP/1.1\r\nHost: app.localhost\r\nKey: ${tag}\r\n\r\n`))?.[1])
+
+/** One question and the first piece of its answer. */
+function say(port: number, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true }, () => socket.write(text))
+    socket.on('error', reject)
+    socket.once('data', (bytes) => {
+      resolve(bytes.toString('latin1'))
+      socket.destroy()
+    })
+  })
+}
+
+// `node test/bench/purge.ts [ROUNDS]`
+if (import.meta.main) print(await benchPurge({ rounds: Number(process.argv[2] ?? 4) }))
