@@ -3,7 +3,7 @@ import type { CacheVerdict } from '../../../server/contract/network.ts'
 import { useAction } from '../../api/actions.ts'
 import { useUi } from '../../stores/ui.ts'
 import { Button } from '../../ui/button.tsx'
-import { bytes, duration, exactTime, milliseconds } from '../../ui/format.ts'
+import { bytes, duration, exactTime, milliseconds, seconds } from '../../ui/format.ts'
 import { Prose } from '../../ui/prose.tsx'
 import { Mark, type Sign } from '../../ui/status.tsx'
 import { cacheSteps, explain } from './cache-status.ts'
@@ -104,12 +104,11 @@ function Life({ stored }: { stored: StoredAnswer }) {
   const end = spans.reduce((sum, { s }) => sum + s, 0)
   const total = Math.max(end, stored.age_s, 1)
   const over = total - end
-  const state =
-    stored.fresh_for_s >= 0 ? `fresh for another ${duration(stored.fresh_for_s * 1000)}` : `stale for ${duration(-stored.fresh_for_s * 1000)}`
+  const state = stored.fresh_for_s >= 0 ? `fresh for another ${age(stored.fresh_for_s)}` : `stale for ${age(-stored.fresh_for_s)}`
   return (
     <div className="life">
       <p>
-        {duration(stored.age_s * 1000)} old, {state}
+        {age(stored.age_s)} old, {state}
       </p>
       <div className="life-bar" aria-hidden>
         {spans.map(({ way, s }) => (
@@ -124,7 +123,7 @@ function Life({ stored }: { stored: StoredAnswer }) {
             <li key={way}>
               <span className={`cache-swatch life-${way}`} aria-hidden />
               <span>
-                <strong>{duration(s * 1000)}</strong> {word}
+                <strong>{seconds(s)}</strong> {word}
               </span>
             </li>
           ))}
@@ -132,6 +131,10 @@ function Life({ stored }: { stored: StoredAnswer }) {
       )}
     </div>
   )
+}
+
+function age(s: number): string {
+  return s < 60 ? `${Math.round(s)} s` : duration(s * 1000)
 }
 
 function RealAnswer({ answer }: { answer: NonNullable<CacheVerdict['answer']> }) {
