@@ -25,7 +25,7 @@ export function createAsleep(options: { sweep: Sweep; patience_ms: number; wake(
     },
   }
   const retire = (): void => {
-    for (const exchange of [...held.keys()]) release('moved', exchange)
+    for (const exchange of held.keys()) release('moved', exchange)
   }
   return { ask: (sink: Sink, request) => new Exchange(dispatcher, sink, request), retire, destroy: retire }
 }
