@@ -52,7 +52,7 @@ function suiteApp(): Record<string, string> {
     'start.mjs': `process.env.npm_config_protocol = 'http'
 process.env.npm_config_port = process.env.PORT
 process.env.npm_config_pidfile = '/dev/null'
-await import('./server/server.mjs')
+await import(new URL('server/server.mjs', import.meta.url))
 `,
   }
   for (const folder of ['server', 'lib']) {
