@@ -1,8 +1,7 @@
 /** Reading and writing `.env` files by the rules of the npm package `dotenv`, for the command line and the dashboard. */
 
 /** The grammar as that package has it: white space, line ends included, may stand around a value. */
-const line =
-  /^\s*(?:export\s+)?([\w.-]+)(?:\s*=\s*?|:\s+?)(\s*'(?:\\'|[^'])*'|\s*"(?:\\"|[^"])*"|\s*`(?:\\`|[^`])*`|[^#\r\n]+)?\s*(?:#.*)?$/gm
+const line = /^\s*(?:export\s+)?([\w.-]+)(?:\s*=\s*?|:\s+?)(\s*'(?:\\'|[^'])*'|\s*"(?:\\"|[^"])*"|\s*`(?:\\`|[^`])*`|[^#\r\n]+)?\s*(?:#.*)?$/gm
 
 /** Keys and values in their order; of a key that comes twice the last counts. Lines that are no assignment are left out. */
 export function parseDotenv(text: string): { key: string; value: string }[] {
