@@ -23,7 +23,7 @@ export function WhenIdle({ project }: { project: Project }) {
   return (
     <Fact name="When idle">
       {isOn ? (
-        'Stays awake, so that the first visit after a night is as quick as any.'
+        'Stays awake, so that the first visit after a night is as quick as the next.'
       ) : project.is_cold ? (
         <>
           Asleep
