@@ -72,6 +72,34 @@ describe('the cache on disk', () => {
     for (const path of ['/red', '/blue']) expect((await second.ask(path)).headers['x-cache']).toBe(gone.includes(path) ? 'MISS' : 'HIT')
   })
 
+  test('what waited to be written when all was purged is not written', async () => {
+    const directory = cacheFolder()
+    const first = await startCached({ directory })
+    first.app = (_request, response) => response.writeHead(200, hour).end('x'.repeat(20_000))
+    for (let at = 0; at < 1500; at += 100) await Promise.all(Array.from({ length: 100 }, (_, i) => first.ask(`/${at + i}`)))
+    expect(await first.edge.edge.cache.purge(project, { all: true })).toBe(1500)
+    expect(first.edge.edge.cache.stats(project)).toEqual({ objects: 0, bytes: 0 })
+    await first.ask('/after')
+    await written(directory, 1)
+    expect((await again(first, directory)).edge.edge.cache.stats(project).objects).toBe(1)
+  })
+
+  test('what is changed before all is read does not come back', async () => {
+    const directory = cacheFolder()
+    const first = await startCached({ directory })
+    first.app = counting(hour)
+    await first.ask('/page')
+    for (let at = 0; at < 1000; at += 100) await Promise.all(Array.from({ length: 100 }, (_, i) => first.ask(`/${at + i}`)))
+    await written(directory, 1001)
+    await first.edge.close()
+    const second = await startCached({ directory })
+    await second.ask('/page', {}, 'POST')
+    await second.edge.edge.cache.purge(project, { tags: ['none-bears-it'] })
+    expect(second.edge.edge.cache.stats(project).objects).toBe(1000)
+    const third = await again(second, directory)
+    expect(third.edge.edge.cache.stats(project).objects).toBe(1000)
+  })
+
   test('memory holds what fits, the disk the rest', async () => {
     const directory = cacheFolder()
     const cached = await startCached({ directory, memory_bytes: 100_000 })

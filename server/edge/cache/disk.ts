@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, renameSync, statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
+import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { Entry } from './entry.ts'
 import { Segment, type Line } from './segment.ts'
@@ -74,7 +75,7 @@ interface Folder {
   loaded: Promise<void> | null
 }
 
-export function createDisk(directory: string, limit: () => number, log: Log): Disk {
+export function createDisk(directory: string, limit: () => number, clock: Clock, log: Log): Disk {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const folders = new Map<string, Folder>()
   const owners = new WeakMap<Segment, Folder>()
@@ -121,7 +122,7 @@ export function createDisk(directory: string, limit: () => number, log: Log): Di
       trim(folder)
     }
     if (folder.current === null) {
-      folder.current = new Segment(folder.path, folder.next++, Date.now()).create()
+      folder.current = new Segment(folder.path, folder.next++, clock.now()).create()
       folder.segments.push(folder.current)
       owners.set(folder.current, folder)
     }
@@ -189,19 +190,20 @@ export function createDisk(directory: string, limit: () => number, log: Log): Di
       bytes += one.length
     }
     try {
+      await folderOf(first.project.id)?.loaded
+      // Only now: a purge of all in between has put a new one in its place.
       const folder = folderOf(first.project.id)
       if (!folder || limit() === 0) return
-      await folder.loaded
-      const alive = batch.filter(({ entry }) => !entry.dead)
+      const alive = batch.filter(({ project, entry }) => !project.isGone(entry))
       if (alive.length === 0) return
       const segment = segmentOf(folder, bytes)
       const start = await segment.write(Buffer.concat(alive.flatMap(({ parts }) => parts)))
       if (!folder.segments.includes(segment)) return
       const lines: Line[] = []
       let offset = start
-      for (const { entry, parts, length } of alive) {
+      for (const { project, entry, parts, length } of alive) {
         const checksum = parts.reduce((sum, part) => crc32(part, sum), 0)
-        if (!entry.dead) {
+        if (!project.isGone(entry)) {
           lines.push(lineOf(entry, offset, length, checksum))
           keep(segment, entry, offset, checksum)
         }
@@ -298,7 +300,7 @@ export function createDisk(directory: string, limit: () => number, log: Log): Di
     }
     folder.segments = []
     folder.current = null
-    const away = join(directory, `.gone-${process.pid}-${Date.now()}-${trash++}`)
+    const away = join(directory, `.gone-${process.pid}-${clock.now()}-${trash++}`)
     renameSync(folder.path, away)
     const fresh = open(id)
     fresh.loaded = Promise.resolve()
@@ -315,7 +317,7 @@ export function createDisk(directory: string, limit: () => number, log: Log): Di
         else if ('gone_origin' in line) {
           const old = project.find(line.gone_origin, line.gone_target)?.get(line.gone_variant)
           if (old?.wire === null) project.drop(old, false)
-        } else {
+        } else if (!project.wasChanged(line.origin, line.target)) {
           const slot = project.slot(line.origin, line.target)
           const now = slot.get(line.variant)
           // What was stored since we began is newer than anything here.
@@ -328,6 +330,8 @@ export function createDisk(directory: string, limit: () => number, log: Log): Di
         }
       }
     }
+    const changed = project.loaded()
+    if (changed.length > 0) segmentOf(folder, null).note({ gone_urls: changed })
     for (const segment of folder.segments) segment.entries = segment.entries.filter((entry) => entry.place?.segment === segment)
     trim(folder)
     fit()

@@ -35,7 +35,7 @@ export function createCaching(options: CachingOptions): Caching {
   const projects = new Map<string, ProjectStore>()
   let filling = 0
 
-  const disk = cache?.directory ? createDisk(cache.directory, () => cache.disk_bytes(), options.log) : null
+  const disk = cache?.directory ? createDisk(cache.directory, () => cache.disk_bytes(), clock, options.log) : null
   const shelf = createShelf((entry) => {
     if (entry.place === null || entry.dead) return entry.slot.project.drop(entry)
     shelf.remove(entry)
@@ -64,7 +64,13 @@ export function createCaching(options: CachingOptions): Caching {
     let found = projects.get(id)
     if (found === undefined) {
       projects.set(id, (found = new ProjectStore(id, shelf, bury, (entry, lasting) => disk?.forget(entry, lasting))))
-      disk?.load(found).catch((error: unknown) => options.log.warn('edge.cache_not_read', { error }))
+      const made = found
+      if (disk)
+        disk.load(made).catch((error: unknown) => {
+          made.loaded()
+          options.log.warn('edge.cache_not_read', { error })
+        })
+      else made.loaded()
     }
     return found
   }

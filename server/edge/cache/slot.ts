@@ -13,6 +13,8 @@ export class Slot {
   readonly project: ProjectStore
   readonly origin: string
   readonly target: string
+  /** That of its project when it was made: what is of an earlier one was purged with all. */
+  readonly generation: number
   /** The one answer of an address that does not vary. */
   plain: Entry | null = null
   vary: readonly string[] = none
@@ -28,6 +30,7 @@ export class Slot {
     this.project = project
     this.origin = origin
     this.target = target
+    this.generation = project.generation
   }
 
   get size(): number {

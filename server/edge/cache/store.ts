@@ -17,6 +17,8 @@ type Bearers = Entry | { entries: Entry[]; /** When it has as many the dead are 
 export class ProjectStore {
   readonly id: string
   enabled = true
+  /** Rises when all is purged: what was stored before need not be marked one by one to be gone. */
+  generation = 0
   objects = 0
   bytes = 0
   /** Slots by origin and address. Replaced as a whole when all is purged. */
@@ -26,6 +28,8 @@ export class ProjectStore {
   #tags = new Map<string, Bearers>()
   #tags_limit = 10_000
   #empty = 0
+  /** Addresses that were changed while what is on disk was still being read: what it knows of them is from before. */
+  #changed: Set<string> | null = new Set()
   readonly #shelf: Shelf
   readonly #forget: (entry: Entry, lasting: boolean) => void
   readonly #bury: (entries: Iterable<Entry>) => void
@@ -121,9 +125,16 @@ export class ProjectStore {
     this.unseat(entry)
   }
 
+  /** Nothing may be served from it, nor written of it. */
+  isGone(entry: Entry): boolean {
+    return entry.dead || entry.slot.generation !== this.generation
+  }
+
   #kill(entry: Entry): boolean {
     if (entry.dead) return false
     entry.dead = true
+    // One of an earlier generation was counted out with all of it.
+    if (entry.slot.generation !== this.generation) return true
     this.objects--
     this.bytes -= entry.stored_bytes
     return true
@@ -152,6 +163,7 @@ export class ProjectStore {
     if ('all' in what) {
       const origins = this.origins
       const count = this.objects
+      this.generation++
       this.origins = new Map()
       this.#tags = new Map()
       this.objects = this.bytes = this.#empty = 0
@@ -184,11 +196,24 @@ export class ProjectStore {
 
   /** Takes out what is stored of one address, however the name was asked for. */
   invalidate(host: string, target: string): void {
+    this.#changed?.add(`http://${host}${target}`)
     for (const slot of this.slotsOf(host, target)) {
       const gone = this.#clear(slot)
       for (const entry of gone) this.#forget(entry, true)
       this.#bury(gone)
     }
+  }
+
+  /** Whether an address was changed while what is on disk was being read. */
+  wasChanged(origin: string, target: string): boolean {
+    return this.#changed !== null && this.#changed.has(`http://${nameOf(origin) ?? ''}${target}`)
+  }
+
+  /** All that is on disk was read. The addresses that were changed meanwhile. */
+  loaded(): string[] {
+    const changed = [...(this.#changed ?? [])]
+    this.#changed = null
+    return changed
   }
 
   /** What is stored of an address under a name, or under any name. What the machine is called on the network stands for any. */
