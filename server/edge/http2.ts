@@ -7,7 +7,7 @@ import { limits } from './limits.ts'
 import { serveRequest } from './ordinary.ts'
 import type { Timed } from './sweep.ts'
 
-const { NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_INTERNAL_ERROR, NGHTTP2_NO_ERROR } = constants
+const { NGHTTP2_INTERNAL_ERROR, NGHTTP2_NO_ERROR } = constants
 
 /**
  * HTTP/2 to clients. Each stream becomes a request as HTTP/1.1 would have brought it and is served like one; apps are spoken
@@ -42,7 +42,7 @@ export function createHttp2Door(gate: Gate): Http2Door {
     session.setLocalWindowSize(limits.connection_window_bytes)
     session.on('error', () => {})
     let streams = 0
-    const idle: Timed = { deadline: gate.sweep.now + gate.head_ms, expire: () => (streams === 0 ? session.destroy() : undefined) }
+    const idle: Timed = { deadline: gate.sweep.now + limits.client_idle_ms, expire: () => session.close() }
     gate.sweep.add(idle)
     session.on('stream', (stream: ServerHttp2Stream, _headers: unknown, _flags: number, raw: string[]) => {
       streams++
@@ -61,7 +61,11 @@ export function createHttp2Door(gate: Gate): Http2Door {
   server.on('sessionError', () => {})
 
   return {
-    enter: (socket) => void server.emit('connection', socket),
+    enter(socket) {
+      // Unlike in HTTP/1.1 a client that sends no more has gone: half-open it would be kept for ever.
+      socket.allowHalfOpen = false
+      server.emit('connection', socket)
+    },
     retire() {
       for (const session of sessions) session.close()
     },
@@ -72,7 +76,8 @@ function serveStream(gate: Gate, session: ServerHttp2Session, stream: ServerHttp
   // A stream that the client takes back says so by its end.
   stream.on('error', () => {})
   const request = new StreamRequest(session, stream, raw)
-  if (request.bytes > limits.head_bytes) return stream.close(NGHTTP2_ENHANCE_YOUR_CALM)
+  if (request.bytes > limits.head_bytes)
+    return stream.respond({ ':status': 431, 'x-request-id': gate.newId(), 'content-length': 0 }, { endStream: true })
   const expects = request.headers.expect?.toLowerCase()
   serveRequest(gate, request, new StreamResponse(stream), expects === undefined ? 'nothing' : expects === '100-continue' ? 'continue' : 'more')
 }

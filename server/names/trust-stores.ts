@@ -79,7 +79,9 @@ function windows({ run }: Surroundings): TrustStore {
 async function nssStores(place: Surroundings): Promise<TrustStore[]> {
   const { home } = place
   const found: TrustStore[] = []
-  const shared = join(home, '.pki', 'nssdb')
+  // The newer place counts for Chromium as long as the older one is not there: it must not come to be by us.
+  const [older, newer] = [join(home, '.pki', 'nssdb'), join(home, '.local', 'share', 'pki', 'nssdb')]
+  const shared = !(await exists(older)) && (await exists(join(newer, 'cert9.db'))) ? newer : older
   found.push(nss(place, 'Chromium', shared))
   const snap = join(home, 'snap', 'chromium', 'current', '.pki', 'nssdb')
   if (await exists(join(snap, 'cert9.db'))) found.push(nss(place, 'Chromium (snap)', snap))

@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { startApp, startEdge, type Listening, type TestEdge } from './edge.ts'
 import { createTestAuthority } from './tls.ts'
 
@@ -9,6 +10,7 @@ export interface Seen {
   body: string
   /** Whether the app was told of its end. */
   whole: boolean
+  socket: Socket
 }
 
 export interface SecureEdge {
@@ -30,7 +32,7 @@ export async function startSecureEdge(options: { fast_path?: boolean; look_secre
   const cache = { directory: null, memory_bytes: () => 2 ** 24, disk_bytes: () => 0 }
   const edge = await startEdge({ ...options, head_timeout_ms: 1000, httpsOnly: () => world.only, identityOf: authority.identityFor, cache })
   const app = await startApp((asked, answer) => {
-    const one: Seen = { method: asked.method ?? '', url: asked.url ?? '', headers: asked.rawHeaders, body: '', whole: false }
+    const one: Seen = { method: asked.method ?? '', url: asked.url ?? '', headers: asked.rawHeaders, body: '', whole: false, socket: asked.socket }
     seen.push(one)
     asked.on('data', (bytes: Buffer) => (one.body += bytes.toString('latin1')))
     asked.on('end', () => {

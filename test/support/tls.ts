@@ -124,6 +124,7 @@ export const frames = {
   preface: Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, 0, 0)]),
   headers: (stream: number, fields: [string, string][], options: { end?: boolean; end_headers?: boolean } = {}): Buffer =>
     frame(1, (options.end_headers === false ? 0 : 4) | (options.end === false ? 0 : 1), stream, Buffer.concat(fields.map(literal))),
+  continuation: (stream: number, fields: [string, string][]): Buffer => frame(9, 4, stream, Buffer.concat(fields.map(literal))),
   data: (stream: number, bytes: string, end: boolean): Buffer => frame(0, end ? 1 : 0, stream, Buffer.from(bytes)),
   reset: (stream: number, code = 8): Buffer => frame(3, 0, stream, uint32(code)),
 }
