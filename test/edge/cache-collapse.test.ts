@@ -166,6 +166,26 @@ describe.each(paths)('many at once, $name', ({ fast_path }) => {
     expect(await cached.word('/')).toBe('HIT new')
   })
 
+  test.each<[string, (response: ServerResponse) => unknown]>([
+    ['500', (response) => response.writeHead(500).end('broken')],
+    ['a reset', (response) => response.destroy()],
+  ])('what was purged is not served for an error that comes after it: %s', async (_name, fails) => {
+    const cached = await start()
+    cached.app = counting({ 'cache-control': 'max-age=1, stale-if-error=600' })
+    await cached.ask('/')
+    cached.pass(10)
+    for (const purged of [false, true]) {
+      const waiting: ServerResponse[] = []
+      cached.app = (_request, response) => void waiting.push(response)
+      const asked = cached.ask('/')
+      await until(() => waiting.length > 0)
+      if (purged) await cached.edge.edge.cache.purge(project, { all: true })
+      cached.app = (_request, response) => void fails(response)
+      if (waiting[0]) fails(waiting[0])
+      expect((await asked).headers['x-cache'] === 'STALE').toBe(!purged)
+    }
+  })
+
   test.each([
     ['its length is a lie', 'HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 100\r\n\r\nhalf'],
     ['a chunk is broken', 'HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\nzz\r\n'],

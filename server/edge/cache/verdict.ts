@@ -13,6 +13,6 @@ export function verdict(entry: Entry, wish: Wish, now: number): 'HIT' | 'STALE' 
 /** `status`: the app's error; 0 when it did not answer at all. */
 export function mayServeOnError(entry: Entry, now: number, status: number): boolean {
   const { strict, stale_if_error_s, explicit_stale_if_error } = entry.terms
-  if (entry.dead || entry.wire === null || strict || (status !== 0 && !explicit_stale_if_error)) return false
+  if (entry.slot.project.isGone(entry) || entry.wire === null || strict || (status !== 0 && !explicit_stale_if_error)) return false
   return -entry.freshFor(now) <= stale_if_error_s
 }
