@@ -31,6 +31,9 @@ export interface FetchOptions {
 
 const conditional = /^if-(?:none-match|modified-since|match|unmodified-since|range)$/
 
+/** How long a request waits for the head of an answer that another has asked for. */
+const patience_ms = 10_000
+
 /**
  * One request to the app for the cache's sake, and all who wait for its answer. When the answer may be stored they all get
  * it as it comes; when not, it is for its asker alone and the others look for themselves.
@@ -63,6 +66,7 @@ export class Fetch implements Sink {
   #overflow = false
   #held = false
   #unpinned = false
+  #patience: NodeJS.Timeout | null = null
 
   constructor(options: FetchOptions) {
     this.#options = options
@@ -99,7 +103,15 @@ export class Fetch implements Sink {
   join(reader: Reader): void {
     reader.fetch = this
     this.readers.add(reader)
+    if (this.#head === null) this.#patience ??= setTimeout(() => this.#giveUp(), patience_ms).unref()
     if (this.#head) reader.begin(this.#head, this.#lines + cacheLines('MISS', 'fwd=uri-miss; collapsed'))
+  }
+
+  /** Nobody waits for ever on another's question: it may be one that is answered when something happens. */
+  #giveUp(): void {
+    if (this.#head || this.#over) return
+    this.#unlist()
+    for (const reader of this.readers) if (reader !== this.#lead) this.#release(reader)
   }
 
   leave(reader: Reader): void {
@@ -315,6 +327,7 @@ export class Fetch implements Sink {
   }
 
   #done(): void {
+    if (this.#patience) clearTimeout(this.#patience)
     this.#unlist()
     this.#options.cache.project.fetches.delete(this)
     // What is stale may still be served in this very step.

@@ -120,7 +120,9 @@ export class HostCache {
     const special = range !== null || visit.header('if-none-match') !== undefined || visit.header('if-modified-since') !== undefined
     const validates = entry !== undefined && (entry.terms.etag !== '' || entry.terms.last_modified !== '') && !wish.no_store && entry.part === null
     const key = variantOf(visit, slot.vary)
-    const mayWait = !alone && !wish.no_cache && !wish.no_store && range === null && (!special || validates)
+    // A stream of events has no end to wait for.
+    const mayWait =
+      !alone && visit.header('accept') !== 'text/event-stream' && !wish.no_cache && !wish.no_store && range === null && (!special || validates)
     const under_way = mayWait ? slot.fetchOf(key) : undefined
     if (under_way?.suits(visit)) return under_way.join(reader)
     const leads = mayWait && slot.pass_until <= now && slot.fetchOf(key) === undefined
