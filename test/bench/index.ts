@@ -5,14 +5,17 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { benchApi } from './api.ts'
+import { benchCacheSuite } from './cachesuite.ts'
 import { benchDeploy } from './deploy.ts'
 import { benchEdge, benchHits, benchMeter } from './edge.ts'
 import { benchLogs } from './logs.ts'
 import { benchLoop } from './loop.ts'
+import { benchPurge } from './purge.ts'
 import type { Row } from './row.ts'
 import { benchStart } from './start.ts'
 import { makeStore } from './store.ts'
 import { benchStreams } from './streams.ts'
+import { benchWake } from './wake.ts'
 
 let store: string | undefined
 /** Made once, for the parts that need it. */
@@ -26,7 +29,10 @@ const bigStore = async () => {
 const parts: Record<string, () => Promise<Row[]>> = {
   edge: () => benchEdge(),
   hits: () => benchHits(),
+  purge: () => benchPurge(),
+  cachesuite: () => benchCacheSuite(),
   metrics: () => benchMeter(),
+  wake: () => benchWake(),
   deploy: () => benchDeploy(),
   api: async () => benchApi(await bigStore()),
   start: async () => benchStart(await bigStore()),

@@ -18,6 +18,8 @@ export interface PeerOptions {
   caching: boolean
   /** A path that answers 200, to know when it is up. */
   probe?: string
+  /** As it comes: how long what says nothing is kept is not changed. */
+  is_stock?: boolean
   /** Megabytes that the cache may take. */
   memory_mb?: number
 }
@@ -96,7 +98,7 @@ const starters: Record<PeerName, (port: number, options: PeerOptions) => ChildPr
   },
 
   /** With xkey where Debian's varnish-modules are: `PURGE /` with the header `Key` answers `X-Gone`. */
-  varnish(port, { folder, upstream, caching, memory_mb = 1024 }) {
+  varnish(port, { folder, upstream, caching, is_stock = false, memory_mb = 1024 }) {
     const file = join(folder, `varnish-${port}.vcl`)
     const recv = caching ? (hasXkey() ? xkeyRecv : '') : 'return (pass);'
     writeFileSync(
@@ -112,7 +114,7 @@ ${caching ? 'sub vcl_backend_response { if (beresp.http.Surrogate-Key) { set ber
     mkdirSync(folderOfIt, { recursive: true })
     // Its worker runs as a user of its own, who has to reach it.
     chmodSync(folder, 0o755)
-    const parameters = ['default_ttl=0', 'default_grace=0', 'thread_pools=1']
+    const parameters = is_stock ? [] : ['default_ttl=0', 'default_grace=0', 'thread_pools=1']
     return spawn(
       'varnishd',
       ['-F', '-a', `127.0.0.1:${port}`, '-f', file, '-n', folderOfIt, '-s', `malloc,${memory_mb}m`, ...parameters.flatMap((one) => ['-p', one])],

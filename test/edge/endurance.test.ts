@@ -11,7 +11,7 @@ import { Wire, type WireAnswer } from '../support/wire.ts'
 const times = Number(process.env.HOMEPORT_FAULTS ?? 1000)
 const seed = Number(process.env.HOMEPORT_SEED ?? Date.now() % 1_000_000)
 const dice = createDice(seed)
-const waits = { upstream_timeout_ms: 1500, connect_timeout_ms: 1000, head_timeout_ms: 1000, body_window_ms: 1000 }
+const waits = { upstream_timeout_ms: 2000, head_timeout_ms: 1000, body_window_ms: 1000 }
 
 /** What the client must see. `cut`: an answer that visibly does not end, or a page of ours when nothing had been sent yet. */
 type Outcome = 504 | 502 | 'cut' | 'right'

@@ -1,0 +1,183 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import Docker from 'dockerode'
+import { askEdge } from '../support/platform.ts'
+import { makeRepository } from '../support/repository.ts'
+import { dockerSocket, requires } from '../support/requirements.ts'
+import { until } from '../support/until.ts'
+import { print } from './compare.ts'
+import { startInstance } from './instance.ts'
+import { median, type Row } from './row.ts'
+
+const run = promisify(execFile)
+
+const source = "require('http').createServer((q, r) => r.end('ok')).listen(process.env.PORT, '0.0.0.0')"
+type Depth = 'frozen' | 'stopped'
+const depths: Depth[] = ['frozen', 'stopped']
+/** What waking through the platform may take over the plain command of Docker. */
+const bars: Record<Depth, number> = { frozen: 15, stopped: 40 }
+
+interface Sleeper {
+  lay(depth: Depth): Promise<void>
+  /** Until the first 200. */
+  wake(depth: Depth): Promise<void>
+  end(): Promise<void>
+}
+
+/** From a request to an app that sleeps to its 200, beside `docker unpause` and `docker start` (or SIGCONT and a spawn) of the same app by hand. */
+export async function benchWake(options: { rounds?: number; only?: 'docker' | 'process' } = {}): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const runtime of ['process', 'docker'] as const) {
+    if (options.only !== undefined && options.only !== runtime) continue
+    const { ok, reason } = runtime === 'docker' ? requires('docker') : { ok: true, reason: '' }
+    if (ok) rows.push(...(await benchRuntime(runtime, options.rounds ?? 5)))
+    else rows.push({ name: `wake on ${runtime}`, who: 'homeport', value: null, unit: 'ms', ratios: {}, note: reason })
+  }
+  return rows
+}
+
+async function benchRuntime(runtime: 'docker' | 'process', rounds: number): Promise<Row[]> {
+  const sleepers: Record<string, Sleeper> = { homeport: await deployed(runtime) }
+  try {
+    sleepers['by hand'] = await (runtime === 'docker' ? container() : child())
+    const took = new Map<string, number[]>()
+    for (let round = 0; round < rounds; round++) {
+      for (const depth of depths) {
+        for (const [who, sleeper] of Object.entries(sleepers)) {
+          await sleeper.lay(depth)
+          const begun = performance.now()
+          await sleeper.wake(depth)
+          took.set(`${who} ${depth}`, [...(took.get(`${who} ${depth}`) ?? []), performance.now() - begun])
+        }
+      }
+    }
+    return depths.flatMap((depth): Row[] => {
+      const name = `wake on ${runtime}, ${depth}`
+      const [ours, theirs] = ['homeport', 'by hand'].map((who) => median(took.get(`${who} ${depth}`) ?? [])) as [number, number]
+      return [
+        {
+          name,
+          who: 'homeport',
+          value: ours,
+          unit: 'ms',
+          ratios: { 'by hand': ours / theirs },
+          ...(runtime === 'docker' ? { bar: `at most ${bars[depth]} ms over by hand`, ok: ours - theirs <= bars[depth] } : {}),
+        },
+        { name, who: 'by hand', value: theirs, unit: 'ms', ratios: {} },
+      ]
+    })
+  } finally {
+    for (const sleeper of Object.values(sleepers)) await sleeper.end()
+  }
+}
+
+async function deployed(runtime: 'docker' | 'process'): Promise<Sleeper> {
+  const instance = await startInstance({ runtime })
+  const repository = makeRepository({
+    'package.json': JSON.stringify({ name: 'sleeper', private: true, scripts: { start: 'node server.js' } }),
+    'server.js': source,
+  })
+  const { client } = instance
+  await client.createProject({ slug: 'sleeper', repo_url: repository.url })
+  const { status } = await client.ended('sleeper', (await client.deploy('sleeper')).id)
+  if (status !== 'ready') throw new Error(`the app that shall sleep ended as ${status}`)
+  return {
+    async lay(depth) {
+      await client.api('PATCH', '/instance/settings', { sleep_after_s: 1, frozen_for_s: depth === 'frozen' ? 3600 : 0 })
+      await until(async () => ((await client.project('sleeper')).is_cold ? true : undefined), { what: 'the app to sleep', every_ms: 50 })
+      // The row says it before the engine has done it, and the engine is asked for its memory right after: as a sleep it is short.
+      await new Promise((resolve) => setTimeout(resolve, 3_000))
+    },
+    async wake() {
+      const { status: answered } = await askEdge(instance.instance.edge_url, 'sleeper.localhost')
+      if (answered !== 200) throw new Error(`a request to the sleeping app was answered ${answered}`)
+    },
+    async end() {
+      await client.api('DELETE', '/v1/projects/sleeper')
+      await instance.remove()
+      repository.remove()
+    },
+  }
+}
+
+async function container(): Promise<Sleeper> {
+  const docker = new Docker({ socketPath: dockerSocket })
+  const port = await freePort()
+  const made = await docker.createContainer({
+    Image: 'node:24-bookworm-slim',
+    Cmd: ['node', '--eval', source],
+    Env: ['PORT=8080'],
+    ExposedPorts: { '8080/tcp': {} },
+    HostConfig: { Init: true, Memory: 512 * 2 ** 20, PortBindings: { '8080/tcp': [{ HostIp: '127.0.0.1', HostPort: String(port) }] } },
+  })
+  await made.start()
+  await answered(port)
+  return {
+    lay: async (depth) => void (await (depth === 'frozen' ? made.pause() : made.stop({ t: 1 }))),
+    async wake(depth) {
+      await run('docker', [depth === 'frozen' ? 'unpause' : 'start', made.id])
+      await answered(port)
+    },
+    end: async () => void (await made.remove({ force: true })),
+  }
+}
+
+async function child(): Promise<Sleeper> {
+  const folder = mkdtempSync(join(tmpdir(), 'homeport-bench-wake-'))
+  writeFileSync(join(folder, 'server.js'), source)
+  const port = await freePort()
+  const start = async (): Promise<ChildProcess> => {
+    const started = spawn(process.execPath, ['server.js'], { cwd: folder, stdio: 'ignore', env: { ...process.env, PORT: String(port) } })
+    await answered(port)
+    return started
+  }
+  let running = await start()
+  const end = async (): Promise<void> => {
+    const gone = once(running, 'exit')
+    running.kill('SIGKILL')
+    await gone
+  }
+  return {
+    lay: async (depth) => void (depth === 'frozen' ? running.kill('SIGSTOP') : await end()),
+    async wake(depth) {
+      if (depth === 'stopped') return void (running = await start())
+      running.kill('SIGCONT')
+      await answered(port)
+    },
+    async end() {
+      await end()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Asks until there is a 200. */
+async function answered(port: number): Promise<void> {
+  await until(
+    async () => {
+      const answer = await askEdge(`http://127.0.0.1:${port}`, 'localhost').catch(() => undefined)
+      return answer?.status === 200 ? true : undefined
+    },
+    { what: `an answer on port ${port}`, every_ms: 2, timeout_ms: 20_000 },
+  )
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo
+      server.close(() => resolve(port))
+    })
+  })
+}
+
+// `node test/bench/wake.ts [ROUNDS] [docker|process]`
+if (import.meta.main) {
+  const [, , rounds = '5', only] = process.argv
+  print(await benchWake({ rounds: Number(rounds), ...(only === 'docker' || only === 'process' ? { only } : {}) }))
+}
