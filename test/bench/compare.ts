@@ -41,7 +41,8 @@ export async function compare(measure: Measure, peers: Peer[], rounds: number, s
   const readings = new Map(peers.map((peer) => [peer.name, { rates: [] as number[], costs: [] as number[], p99s: [] as number[] }]))
   for (const peer of peers) await measure.load(measure, peer, 1)
   for (let round = 0; round < rounds; round++) {
-    for (const peer of peers) {
+    // There and back: whoever comes first has no advantage of it.
+    for (const peer of round % 2 === 0 ? peers : peers.toReversed()) {
       const before = processorTime(peer.process.pid ?? 0)
       const { rate, count, p99_ms } = await measure.load(measure, peer, seconds)
       const used = processorTime(peer.process.pid ?? 0) - before

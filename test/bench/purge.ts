@@ -54,7 +54,7 @@ export async function benchPurge(options: { objects?: number; rounds?: number } 
         for (const one of contestants) {
           const reading = readings.get(`${one.name} ${count}`) ?? { took: [], longest: [] }
           readings.set(`${one.name} ${count}`, reading)
-          const quiet = await slowest(one.port, async () => void (await delay(30)))
+          const quiet = await slowest(one.port, () => delay(30))
           let gone = 0
           let took = 0
           const busy = await slowest(one.port, async () => {
@@ -126,7 +126,7 @@ async function fill(port: number, objects: number): Promise<void> {
 }
 
 /** The longest that a request for something stored took while `what` went on. */
-async function slowest(port: number, what: () => Promise<void>): Promise<number> {
+async function slowest(port: number, what: () => Promise<unknown>): Promise<number> {
   const wires = [new Wire(port), new Wire(port)]
   let longest = 0
   let isOver = false
