@@ -21,7 +21,7 @@ import { createSweep, type Timed } from './sweep.ts'
 import { createTlsDoor, type IdentityOf } from './tls.ts'
 import { serveTunnels, wantsWebSocket } from './tunnel.ts'
 
-export type { CacheInspection, Edge, EdgeCache, PurgeScope, Route } from './edge.ts'
+export type { Edge, Route } from './edge.ts'
 
 export interface EdgeOptions {
   log: Log

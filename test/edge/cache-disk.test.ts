@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { cacheFolder, counting, project, startCached, type Cached } from '../support/cached.ts'
 import { get, until } from '../support/edge.ts'
@@ -167,7 +168,7 @@ describe('the cache on disk', () => {
   test('killed in the middle of writing: what is served after is whole', async () => {
     const directory = cacheFolder()
     for (let round = 0; round < 3; round++) {
-      const child = spawn(process.execPath, [join(import.meta.dirname, '../support/cache-process.ts'), directory], {
+      const child = spawn(process.execPath, [fileURLToPath(new URL('../support/cache-process.ts', import.meta.url)), directory], {
         stdio: ['ignore', 'pipe', 'inherit'],
       })
       const port = await new Promise<number>((resolve) => child.stdout.once('data', (text) => resolve(Number(String(text)))))

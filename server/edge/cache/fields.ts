@@ -3,7 +3,7 @@
 const finders = new Map<string, RegExp>()
 
 /** A pattern for the values of a field, made once for each name. */
-export function finder(name: string): RegExp {
+function finder(name: string): RegExp {
   let pattern = finders.get(name)
   if (pattern === undefined) {
     pattern = new RegExp(`^${name.replace(/[^a-z0-9-]/g, '\\$&')}:[ \\t]*(.*?)[ \\t]*$`, 'gim')

@@ -1,7 +1,7 @@
 import type { Entry } from './entry.ts'
 
 /** What an entry takes beside its bytes, roughly: the object, its strings, its places in maps. */
-export const overhead_bytes = 1000
+const overhead_bytes = 1000
 
 /** Stored answers in the order in which they came; what was used since gets a second chance before it goes. */
 export interface Shelf {

@@ -237,7 +237,7 @@ function* all(origins: Map<string, Map<string, Slot>>): Generator<Entry> {
 }
 
 /** Name and address of what a person wrote; an address without a host is meant on all names. */
-export function place(url: string): { host: string | null; target: string } {
+function place(url: string): { host: string | null; target: string } {
   const whole = /^https?:\/\/([^/?#]+)([^#]*)/i.exec(url)
   if (!whole) return { host: null, target: rooted(url.replace(/#.*$/, '')) }
   return { host: hostName(whole[1] ?? '') ?? '', target: rooted(whole[2] ?? '') }
