@@ -156,9 +156,11 @@ http { access_log off; client_body_temp_path ${folder}/${name}-a; proxy_temp_pat
   return spawn('nginx', ['-p', folder, '-c', file], { stdio: 'ignore' })
 }
 
-/** One of the programs beside this one, which prints its port, or several. */
+/** One of the programs beside this one, on Node as the platform runs on it (nodeFlags in server/cli/prepare.mjs); it prints its port, or several. */
 export async function startNode(file: string, ...parameters: string[]): Promise<{ port: number; ports: number[]; process: ChildProcess }> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, file), ...parameters], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, ['--max-semi-space-size=8', join(import.meta.dirname, file), ...parameters], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const ports = await new Promise<number[]>((resolve, reject) => {
     child.stdout?.once('data', (text: Buffer) => resolve(text.toString().trim().split(' ').map(Number)))
     child.once('exit', (code) => reject(new Error(`${file} ended with ${code}`)))
