@@ -98,7 +98,10 @@ export function createDisk(directory: string, limit: () => number, clock: Clock,
     for (const file of readdirSync(path).sort()) {
       const found = /^(\d{8})\.index$/.exec(file)
       if (!found) continue
-      const segment = new Segment(path, Number(found[1]), statSync(join(path, file)).mtimeMs)
+      const index = statSync(join(path, file))
+      const data = statSync(join(path, `${found[1]}.data`), { throwIfNoEntry: false })
+      const segment = new Segment(path, Number(found[1]), index.mtimeMs)
+      segment.bytes = index.size + (data?.size ?? 0)
       folder.segments.push(segment)
       owners.set(segment, folder)
       folder.next = segment.number + 1
@@ -178,17 +181,14 @@ export function createDisk(directory: string, limit: () => number, clock: Clock,
   const writeSome = async (): Promise<void> => {
     const [first] = waiting
     if (first === undefined) return
-    const batch: Waiting[] = []
+    let count = 0
     let bytes = 0
-    for (
-      let one: Waiting | undefined = first;
-      one?.project === first.project && (bytes === 0 || bytes + one.length <= batch_bytes);
-      one = waiting[0]
-    ) {
-      waiting.shift()
-      batch.push(one)
+    for (const one of waiting) {
+      if (one.project !== first.project || (count > 0 && bytes + one.length > batch_bytes)) break
+      count++
       bytes += one.length
     }
+    const batch = waiting.splice(0, count)
     try {
       await folderOf(first.project.id)?.loaded
       // Only now: a purge of all in between has put a new one in its place.
@@ -214,7 +214,16 @@ export function createDisk(directory: string, limit: () => number, clock: Clock,
       fit()
     } finally {
       pending -= bytes
+      for (const { entry } of batch) settle(entry)
     }
+  }
+
+  /** What memory had no more room for was only waiting to be written. */
+  const settle = (entry: Entry): void => {
+    entry.queued = false
+    if (entry.counted > 0 || entry.dead || entry.wire === null) return
+    if (entry.place === null) entry.slot.project.drop(entry, false)
+    else if (entry.pins === 0) entry.wire = null
   }
 
   const writeAll = async (): Promise<void> => {
@@ -239,6 +248,7 @@ export function createDisk(directory: string, limit: () => number, clock: Clock,
       if (length > limit() / 4) return
       if (pending + length > pending_bytes) return
       pending += length
+      entry.queued = true
       waiting.push({ project, entry, parts, length })
       writing ??= Promise.resolve().then(writeAll)
     },
@@ -310,7 +320,6 @@ export function createDisk(directory: string, limit: () => number, clock: Clock,
 
   async function replay(project: ProjectStore, folder: Folder): Promise<void> {
     for (const segment of folder.segments) {
-      await segment.measure()
       for (const line of await segment.lines()) {
         if ('gone_tags' in line) project.purge({ tags: line.gone_tags })
         else if ('gone_urls' in line) project.purge({ urls: line.gone_urls })

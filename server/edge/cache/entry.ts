@@ -34,6 +34,8 @@ export class Entry {
   place: Place | null = null
   /** Nothing may be served from it any more. */
   dead = false
+  /** Its turn to be written to disk has not come. */
+  queued = false
   /** How many need its bytes to stay in memory. */
   pins = 0
   /** While its bytes come back from disk. */

@@ -37,9 +37,9 @@ export function createCaching(options: CachingOptions): Caching {
 
   const disk = cache?.directory ? createDisk(cache.directory, () => cache.disk_bytes(), clock, options.log) : null
   const shelf = createShelf((entry) => {
-    if (entry.place === null || entry.dead) return entry.slot.project.drop(entry)
+    if (entry.dead || (entry.place === null && !entry.queued)) return entry.slot.project.drop(entry)
     shelf.remove(entry)
-    if (entry.pins === 0) entry.wire = null
+    if (entry.pins === 0 && !entry.queued) entry.wire = null
   })
 
   const graves: Iterator<Entry>[] = []

@@ -1,5 +1,5 @@
 import { closeSync, openSync, read, write, writeSync } from 'node:fs'
-import { readFile, stat, unlink } from 'node:fs/promises'
+import { readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Entry } from './entry.ts'
@@ -56,16 +56,6 @@ export class Segment {
   create(): this {
     this.#data = openSync(`${this.#path}.data`, 'wx+', 0o600)
     this.#index = openSync(`${this.#path}.index`, 'ax', 0o600)
-    return this
-  }
-
-  /** Sizes as they are on disk. */
-  async measure(): Promise<this> {
-    for (const kind of ['data', 'index'])
-      this.bytes += await stat(`${this.#path}.${kind}`).then(
-        (found) => found.size,
-        () => 0,
-      )
     return this
   }
 
