@@ -30,6 +30,7 @@ import { createNames } from './names/index.ts'
 import type { PlatformOptions } from './options.ts'
 import { appsToStop, chooseRuntime } from './runtime/choose.ts'
 import { createRuntimes } from './runtime/index.ts'
+import { createArchives } from './source/archive.ts'
 import { trustHostCertificates } from './source/certificates.ts'
 import { createSource } from './source/index.ts'
 import { lockDataFolder } from './store/lock.ts'
@@ -130,6 +131,8 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     })
     const runtime = await chooseRuntime(runtimes, options.runtime)
     const source = createSource({ environment: await trustHostCertificates(options.environment, join(data_dir, 'cache')) })
+
+    const archives = await createArchives(join(data_dir, 'quarantine'))
 
     const urls = { api: '', edge: '', edge_https: null as string | null, dashboard: '' }
     let httpsFellBack = false
@@ -237,6 +240,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
         encryption: masterKey.kind,
         is_local: true,
       }),
+      archives,
       names,
       lan: { status: () => lan?.status() ?? { open: false, warning: null, dashboard_urls: [], projects: [] }, look: async () => lan?.look() },
       describeFolder: (path) => source.describeFolder(path),

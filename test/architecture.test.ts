@@ -32,13 +32,13 @@ const imports = code.flatMap((file) => importsOf(file))
 const shared = ['server/contract', 'server/lib']
 const drivers = {
   'server/runtime': ['dockerode', 'tar-stream', 'semver', 'ignore'],
-  'server/source': ['ignore', 'tar-stream'],
+  'server/source': ['ignore', 'tar-stream', 'yauzl'],
   'server/builder': ['semver', 'yaml', 'ignore'],
 }
 const plan: Record<string, { rooms: string[]; packages: string[]; has_node?: boolean }> = {
   'server/contract': { rooms: [], packages: ['zod'], has_node: false },
   'server/lib': { rooms: [], packages: [] },
-  'server/http': { rooms: [...shared, 'type:server/features'], packages: ['h3', 'zod', 'mrmime'] },
+  'server/http': { rooms: [...shared, 'type:server/features'], packages: ['h3', 'zod', 'mrmime', '@fastify/busboy'] },
   'server/features': {
     rooms: [
       ...shared,

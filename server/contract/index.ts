@@ -6,6 +6,7 @@ import { metricsOperations, sparklineOperations } from './metrics.ts'
 import { networkOperations } from './network.ts'
 import type { HandlersOf, OperationSpec } from './operation.ts'
 import { projectOperations } from './projects.ts'
+import { uploadOperations } from './uploads.ts'
 
 /** The operations of the customer's document. */
 export const operations = {
@@ -14,6 +15,7 @@ export const operations = {
   ...deploymentOperations,
   ...metricsOperations,
   ...envVarOperations,
+  ...uploadOperations,
 } satisfies Record<string, OperationSpec>
 
 /** Those, and what an instance adds for its own command line and dashboard. */

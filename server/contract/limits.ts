@@ -9,6 +9,8 @@ export const limits = {
   memory_mb: { min: 64, max: 1024, default: 512 },
   runtime_log_lines: { min: 20, max: 2000, default: 200 },
   body_bytes: 1024 * 1024,
+  /** Of an archive. A name is measured in bytes, in one folder and as a whole path. */
+  upload: { packed_bytes: 250 * 2 ** 20, unpacked_bytes: 2 ** 30, entries: 100_000, ratio: 200, name_bytes: 255, path_bytes: 1024, depth: 64 },
   build_log_bytes: 1024 * 1024,
   log_line_bytes: 16 * 1024,
   stream_backlog_bytes: 4 * 1024 * 1024,

@@ -22,6 +22,8 @@ export interface OperationSpec {
   query: z.ZodObject
   /** Absent: the operation takes no body and ignores one. */
   body?: z.ZodType
+  /** In place of `body`: a file, as the body itself in one of these types or as the field `file` of a form. It is streamed to the handler. */
+  upload?: { types: readonly string[]; max_bytes: number }
   success: Success
   errors: readonly ErrorCode[]
 }
@@ -49,12 +51,12 @@ export type EventStream = AsyncIterable<StreamEvent>
 
 type Infer<S> = S extends z.ZodType ? z.output<S> : Record<never, never>
 
-/** What a handler gets: parameters, query and body, parsed, in one flat record per kind. */
-export interface Input<T extends OperationSpec> {
+/** What a handler gets: parameters, query and body, parsed, in one flat record per kind; a file as its bytes come in. */
+export type Input<T extends OperationSpec> = {
   params: Infer<T['params']>
   query: Infer<T['query']>
   body: T['body'] extends z.ZodType ? z.output<T['body']> : undefined
-}
+} & (T extends { upload: object } ? { upload: AsyncIterable<Uint8Array> } : unknown)
 
 /** What a handler returns. */
 export type Output<T extends OperationSpec> = T['success'] extends { json: infer S extends z.ZodType }

@@ -22,6 +22,7 @@ import type { Tx } from '../store/open.ts'
 import { findProject, settleProjectStatus, updateProject } from '../store/projects.ts'
 import type { DeploymentRow, ProjectRow } from '../store/tables.ts'
 import { createApps } from './apps.ts'
+import { dropBundle, keepBundle, sweepBundles } from './bundles.ts'
 import { followBuild, followRuntime } from './follow.ts'
 import { announce, endDeployment } from './job.ts'
 import { type Cleanup, clearAttempts, reap } from './reaper.ts'
@@ -37,8 +38,8 @@ import type { YardDeps, YardOptions } from './yard.ts'
 export interface EnqueueRequest {
   project_id: string
   trigger: DeploymentTrigger
-  /** `head` of the linked repository, the very source of an earlier deployment, or a folder of this machine. */
-  source: { kind: 'head' } | { kind: 'same_as'; deployment_id: string } | { kind: 'folder'; path: string }
+  /** `head` of the linked repository, the very source of an earlier deployment, a folder of this machine, or a checked archive, which is moved away. */
+  source: { kind: 'head' } | { kind: 'same_as'; deployment_id: string } | { kind: 'folder'; path: string } | { kind: 'archive'; file: string }
 }
 
 /** The one door of the yard. Everything that makes, changes or follows a deployment comes through here. */
@@ -179,10 +180,13 @@ export function createEngine(options: YardOptions): Engine {
 
   return {
     async enqueue(request) {
-      const row = await store.db.write((tx) => {
+      const id = newId('dpl')
+      const { source } = request
+      if (source.kind === 'archive') await keepBundle(options.data_dir, request.project_id, id, source.file)
+      const inserting = store.db.write((tx) => {
         const project = findProject(tx, request.project_id)
         if (!project) throw new Problem('project_not_found', 'The project was removed meanwhile.')
-        const deployment = newDeployment(tx, project, request, { runtime: options.default_runtime, now: now() })
+        const deployment = newDeployment(tx, project, request, { id, runtime: options.default_runtime, now: now() })
         for (const older of findQueuedOf(tx, deployment)) {
           swapStatus(tx, older.id, ['queued'], 'canceled', { finished_at: now() })
           closeSteps(tx, older.id, 'canceled', now())
@@ -191,6 +195,10 @@ export function createEngine(options: YardOptions): Engine {
         updateProject(tx, project.id, { stopped_at: null })
         settleProjectStatus(tx, project.id, now())
         return deployment
+      })
+      const row = await inserting.catch(async (error: unknown) => {
+        if (source.kind === 'archive') await dropBundle(options.data_dir, request.project_id, id)
+        throw error
       })
       announce(deps, row.project_id, row.id)
       worker.ring()
@@ -247,6 +255,7 @@ export function createEngine(options: YardOptions): Engine {
     async start() {
       for (const id of await store.db.read(listProjectsWithHostnames)) routes.refreshHosts(id)
       await recoverQueue(deps)
+      await sweepBundles(deps)
       for (const name of names) void recoverWhenThere(name)
       reapDue()
     },
@@ -278,11 +287,11 @@ function newDeployment(
   tx: Tx,
   project: ProjectRow,
   request: EnqueueRequest,
-  facts: { runtime: RuntimeName; now: string },
+  facts: { id: string; runtime: RuntimeName; now: string },
 ): Omit<DeploymentRow, 'seq'> {
   const parent = request.source.kind === 'same_as' ? findDeployment(tx, project.id, request.source.deployment_id) : undefined
   const blank = {
-    id: newId('dpl'),
+    id: facts.id,
     project_id: project.id,
     status: 'queued' as const,
     trigger: request.trigger,
@@ -328,6 +337,10 @@ function newDeployment(
   if (request.source.kind === 'folder') {
     const ref: SourceRef = { kind: 'folder', path: request.source.path }
     return { ...blank, ...unknown, source: 'folder', branch: null, source_request: JSON.stringify(ref) }
+  }
+  if (request.source.kind === 'archive') {
+    const ref: SourceRef = { kind: 'bundle', deployment_id: facts.id }
+    return { ...blank, ...unknown, source: 'upload', branch: null, source_request: JSON.stringify(ref) }
   }
   if (project.repo_url === null)
     throw new Problem('project_not_connected', 'This project has no Git repository. Set repo_url, or deploy a folder with homeport deploy.')

@@ -12,6 +12,7 @@ import {
   updateDeployment,
 } from '../store/deployments.ts'
 import type { DeploymentRow } from '../store/tables.ts'
+import { dropBundles, pruneBundles } from './bundles.ts'
 import { snapshotFolder, workFolder } from './run.ts'
 import { isTerminal } from './states.ts'
 import type { YardDeps } from './yard.ts'
@@ -72,6 +73,7 @@ async function cleanProject(deps: YardDeps, projectId: string): Promise<void> {
     await discard(deps, row)
     deps.store.logs.remove(row.id)
   }
+  await dropBundles(deps.data_dir, projectId)
   deps.store.logs.remove(projectId)
   deps.edge.meter.forget(projectId)
   deps.store.metrics.remove(projectId)
@@ -88,6 +90,7 @@ export async function prune(deps: YardDeps, projectId: string): Promise<void> {
   const ready = rows.filter((row) => row.status === 'ready')
   const kept = new Set([...ready.slice(0, Math.max(2, deps.settings().keep_deployments)).map((row) => row.id), ...current])
   for (const row of rows) if (!kept.has(row.id)) await discard(deps, row)
+  await pruneBundles(deps, projectId)
 }
 
 async function discard(deps: YardDeps, row: DeploymentRow): Promise<void> {

@@ -12,6 +12,7 @@ import { appVariables, type Secrets } from './variables.ts'
 import type { AppSpec, Candidate } from './app.ts'
 import type { Apps, OutputTap } from './apps.ts'
 import type { DeploymentLog } from './build-log.ts'
+import { bundleFile } from './bundles.ts'
 import { announce } from './job.ts'
 import { untilHealthy } from './health.ts'
 import type { YardDeps } from './yard.ts'
@@ -22,6 +23,8 @@ export type SourceRef =
   | { kind: 'folder'; path: string }
   /** The copy that an earlier deployment of a folder kept. */
   | { kind: 'snapshot'; deployment_id: string }
+  /** The archive that a deployment brought: this one, or the one that it repeats. */
+  | { kind: 'bundle'; deployment_id: string }
 
 export interface Run {
   deps: YardDeps
@@ -101,6 +104,10 @@ async function fetch(run: Run, into: string): Promise<Source> {
       log,
       signal,
     })
+  if (ref.kind === 'bundle') {
+    const file = bundleFile(deps.data_dir, project.id, ref.deployment_id)
+    return deps.fetchSource({ request: { kind: 'archive', file }, into, log, signal })
+  }
   const copy = snapshotFolder(deps.data_dir, ref.kind === 'folder' ? deployment.id : ref.deployment_id)
   if (ref.kind === 'folder') {
     const source = await deps.fetchSource({ request: { kind: 'folder', path: ref.path }, into, log, signal })

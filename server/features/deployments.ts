@@ -1,13 +1,15 @@
 import type { DeploymentDetail } from '../contract/deployments.ts'
 import type { Handlers } from '../contract/index.ts'
 import { limits } from '../contract/limits.ts'
-import { findDeployment, listDeployments, listSteps } from '../store/deployments.ts'
+import type { EnqueueRequest } from '../deploy/engine.ts'
+import { listDeployments, listSteps } from '../store/deployments.ts'
 import type { LogStore } from '../store/logs.ts'
 import { pageOf } from '../store/page.ts'
 import { Problem } from '../contract/errors.ts'
 import { deploymentFor, projectFor } from './access.ts'
 import type { Context } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
+import { enqueueAndShow } from './enqueue.ts'
 import * as gates from './gates.ts'
 import { presentDeployment } from './present.ts'
 import { cursorIn } from './projects.ts'
@@ -27,16 +29,7 @@ type DeploymentHandlers = Pick<
 export function createDeploymentHandlers(deps: FeatureDeps): DeploymentHandlers {
   const { db, logs } = deps.store
 
-  /** Enqueues and answers with what is in the store by then. */
-  const enqueue = async (request: Parameters<typeof deps.engine.enqueue>[0]) => {
-    const { deployment_id } = await deps.engine.enqueue(request)
-    return db.read((tx) => {
-      const row = findDeployment(tx, request.project_id, deployment_id)
-      if (!row) throw new Problem('project_not_found', 'The project was removed meanwhile.')
-      const deployment = presentDeployment(tx, row)
-      return { deployment_id, status: deployment.status, deployment }
-    })
-  }
+  const enqueue = (request: EnqueueRequest) => enqueueAndShow(deps, request)
 
   return {
     async deployProject({ caller }, { params }) {

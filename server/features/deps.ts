@@ -4,6 +4,7 @@ import type { Engine } from '../deploy/engine.ts'
 import type { EdgeCache } from '../edge/edge.ts'
 import type { Bus } from '../lib/bus.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Archives } from '../source/archive.ts'
 import type { Sealer } from '../store/sealed.ts'
 import type { Names } from '../names/names.ts'
 import type { Store } from '../store/open.ts'
@@ -41,6 +42,8 @@ export interface FeatureDeps {
     encryption: 'keychain' | 'file_key'
     is_local: boolean
   }
+  /** Where uploads come in. */
+  archives: Archives
   /** HTTPS on local names, and the hosts file. */
   names: Names
   /** What git knows of a folder of this machine. */

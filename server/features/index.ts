@@ -13,6 +13,7 @@ import { createPasswordHandlers } from './password.ts'
 import { createMetricsHandlers } from './metrics.ts'
 import { createPeopleHandlers } from './people.ts'
 import { createProjectHandlers } from './projects.ts'
+import { createUploadHandlers } from './uploads.ts'
 
 export type { FeatureDeps } from './deps.ts'
 
@@ -29,6 +30,7 @@ export function createHandlers(deps: FeatureDeps): Handlers<Context> {
     ...createPasswordHandlers(deps),
     ...createPeopleHandlers(deps),
     ...createHttpsHandlers(deps),
+    ...createUploadHandlers(deps),
   }
 }
 

@@ -38,7 +38,9 @@ function bind<Id extends OperationId>(id: Id, handlers: Handlers<Context>, strea
     // A browser that comes back sends the header, which is newer than what stands in its address.
     if ('events' in success && request.headers.last_event_id) query.last_event_id = request.headers.last_event_id
     const body = spec.body ? parseBody(spec.body, request.body, request.headers) : undefined
-    const output: unknown = await handler(context, { params, query, body } as Input<Operations[Id]>)
+    const upload = spec.upload ? request.upload(spec.upload) : undefined
+    const input: unknown = { params, query, body, upload }
+    const output: unknown = await handler(context, input as Input<Operations[Id]>)
 
     if ('json' in success) return json(success.status, output)
     if ('content_type' in success) return text(200, success.content_type, output as Uint8Array<ArrayBuffer>)

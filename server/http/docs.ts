@@ -40,7 +40,8 @@ export function docsPage(): Answer {
 }
 
 function article({ path, method, operation }: { path: string; method: string; operation: Operation }, document: OpenApiDocument): string {
-  const body = operation.requestBody?.content['application/json'].schema
+  const body = operation.requestBody?.content['application/json']?.schema
+  const file = body || !operation.requestBody ? undefined : Object.keys(operation.requestBody.content)
   const [status = '', success] = Object.entries(operation.responses).find(([code]) => code.startsWith('2')) ?? []
   const answer = success?.content?.['application/json']?.schema
   const events = success?.content?.['text/event-stream']?.['x-events']
@@ -50,13 +51,13 @@ function article({ path, method, operation }: { path: string; method: string; op
 <p class="route"><span class="method ${method}">${method}</span><code>${escapeHtml(path)}</code></p>
 ${operation.description ? `<p>${inline(operation.description)}</p>` : ''}
 ${operation.parameters ? `<h4>Parameters</h4>${parameters(operation.parameters)}` : ''}
-${body ? `<h4>Body</h4>${fields(body, document)}` : ''}
+${body ? `<h4>Body</h4>${fields(body, document)}` : file ? `<h4>Body</h4><p>A file, as ${file.map((type) => `<code>${escapeHtml(type)}</code>`).join(', ')}.</p>` : ''}
 <h4>Answer ${status}</h4>${answer ? fields(answer, document) : `<p>${inline(success?.description ?? '')}</p>`}
 ${Object.entries(events ?? {})
   .map(([name, schema]) => `<h4>Event <code>${escapeHtml(name)}</code></h4>${fields(schema, document)}`)
   .join('')}
 <h4>Refusals</h4><table><tbody>${refusals.map(([code, { description }]) => `<tr><td>${code}</td><td>${inline(description)}</td></tr>`).join('')}</tbody></table>
-<h4>Example</h4><pre><code>${escapeHtml(example(method, path, { hasBody: body !== undefined, token: operation.security ? 'PURGE_TOKEN' : 'HOMEPORT_TOKEN' }))}</code></pre>
+<h4>Example</h4><pre><code>${escapeHtml(example(method, path, { hasBody: body !== undefined, hasFile: file !== undefined, token: operation.security ? 'PURGE_TOKEN' : 'HOMEPORT_TOKEN' }))}</code></pre>
 </article>`
 }
 
@@ -116,11 +117,12 @@ const schemaName = (reference: string) => reference.slice(reference.lastIndexOf(
 
 const inline = (text: string) => escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>')
 
-function example(method: string, path: string, { hasBody, token }: { hasBody: boolean; token: string }): string {
+function example(method: string, path: string, { hasBody, hasFile, token }: { hasBody: boolean; hasFile: boolean; token: string }): string {
   const lines = [
     `curl ${method === 'GET' ? '' : `-X ${method} `}"$HOMEPORT_URL${path.replace(/\{(\w+)\}/g, (_, name: string) => `$${name.toUpperCase()}`)}"`,
     `-H "Authorization: Bearer $${token}"`,
   ]
   if (hasBody) lines.push('-H "Content-Type: application/json"', '-d @body.json')
+  if (hasFile) lines.push('-F file=@app.tar.gz')
   return lines.join(' \\\n  ')
 }

@@ -64,6 +64,7 @@ const nextPorts = 20
 /** The gate: everything of the platform that speaks HTTP, but for the apps' own edge. */
 export function createGate(options: GateOptions): Gate {
   const { log, clock } = options
+  const patience = options.patience ?? usualPatience
   let bind = { host: '127.0.0.1', port: 0 }
   const rate = createRateLimit({ clock, limits: options.rateLimits ?? (() => limits.rate) })
   const streams = createStreams({ log, credentialAlive: options.credentialAlive })
@@ -74,8 +75,9 @@ export function createGate(options: GateOptions): Gate {
     findCaller: createCallerLookup(options),
     resolve: options.resolve,
     log,
+    patience_ms: patience.request_ms,
   })
-  const server = createHttpServer(createApp(answer), rate, options.patience ?? usualPatience)
+  const server = createHttpServer(createApp(answer), rate, patience)
   // Such as no file descriptor left for a connection: it is said, and the next one may succeed.
   server.on('error', (error) => {
     if (server.listening) log.error('listener_failed', { error })

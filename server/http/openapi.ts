@@ -42,7 +42,7 @@ export interface Operation {
   description?: string
   security?: Record<string, never[]>[]
   parameters?: Parameter[]
-  requestBody?: { required: boolean; content: { 'application/json': { schema: Schema } } }
+  requestBody?: { required: boolean; content: Record<string, { schema: Schema }> }
   responses: Record<string, Described>
 }
 
@@ -158,6 +158,7 @@ function describeOperation(operationId: string, spec: OperationSpec, names: Name
   const parameters = [...parametersIn('path', spec.params), ...parametersIn('query', spec.query), ...resumption(spec)]
   if (parameters.length > 0) operation.parameters = parameters
   if (spec.body) operation.requestBody = { required: true, content: { 'application/json': { schema: ref(names.requests.get(spec.body) ?? '') } } }
+  if (spec.upload) operation.requestBody = { required: true, content: describeUpload(spec.upload.types) }
   operation.responses[String(spec.success.status)] = describeSuccess(spec, names)
   for (const [status, codes] of codesByStatus(spec)) {
     operation.responses[status] = {
@@ -167,6 +168,13 @@ function describeOperation(operationId: string, spec: OperationSpec, names: Name
     }
   }
   return operation
+}
+
+/** A file as the body itself, or as the one field of a form. */
+function describeUpload(types: readonly string[]): Record<string, { schema: Schema }> {
+  const form: Schema = { type: 'object', properties: { file: { type: 'string', contentMediaType: 'application/octet-stream' } }, required: ['file'] }
+  const raw = types.map((type) => [type, { schema: { type: 'string', contentMediaType: type } }] as const)
+  return { ...Object.fromEntries(raw), 'multipart/form-data': { schema: form } }
 }
 
 /** What a CMS calls: the address is `webhook_url` of `createPurgeToken`. */

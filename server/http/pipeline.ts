@@ -16,6 +16,8 @@ import type { Answer } from './respond.ts'
 import type { Found, Match, Routes } from './routes.ts'
 import { checkTransport, hasBody, headerValues, isLocal, receive } from './transport.ts'
 import type { HostRule } from './transport.ts'
+import { checkUpload, letGo, openUpload } from './upload.ts'
+import type { UploadSpec } from './upload.ts'
 
 /** What is mounted at a path: an operation of the record, at its own path or at its alias, or a door. */
 export type Target = { kind: 'operation'; id: OperationId; is_alias: boolean; run: Run } | { kind: 'door'; door: Door }
@@ -27,6 +29,8 @@ export interface OperationRequest {
   params: Record<string, string>
   query: string
   body: Buffer
+  /** The file of an operation that takes one; nothing of it is read before. */
+  upload(spec: UploadSpec): AsyncIterable<Uint8Array>
   headers: { type: string | undefined; encoding: string | undefined; last_event_id: string | undefined }
   is_head: boolean
   /** Called when a stream of this request is over. */
@@ -50,13 +54,15 @@ export interface PipelineParts {
   findCaller(req: IncomingMessage): Promise<Caller | undefined>
   resolve: ((context: Context, id: OperationId, params: Record<string, string>) => Promise<void>) | undefined
   log: Log
+  /** How long the body of a request may take. */
+  patience_ms: number
 }
 
 /**
  * The way of every request, in the contract's order of checks: transport, host, rate, authentication, origin, resource, input,
  * and then the handler with its own 503, 402 and 409. Never rejects: what is thrown on the way becomes the envelope.
  */
-export function createPipeline({ routes, hosts, rate, findCaller, resolve, log }: PipelineParts) {
+export function createPipeline({ routes, hosts, rate, findCaller, resolve, log, patience_ms }: PipelineParts) {
   return answer
 
   async function answer(req: IncomingMessage, res: ServerResponse): Promise<Answer> {
@@ -69,7 +75,9 @@ export function createPipeline({ routes, hosts, rate, findCaller, resolve, log }
     let result: Answer
     try {
       checkTransport(req)
-      const body = hasBody(req) ? await receive(req, res) : Buffer.alloc(0)
+      const upload = uploadOf(match)
+      if (upload) checkUpload(req, upload)
+      const body = !upload && hasBody(req) ? await receive(req, res, patience_ms) : Buffer.alloc(0)
 
       const caller = await findCaller(req)
       if (!hosts.isKnown(req) && (!hosts.isOpen(req) || caller?.via !== 'token')) throw misdirected()
@@ -89,7 +97,9 @@ export function createPipeline({ routes, hosts, rate, findCaller, resolve, log }
       result = refusal(problem, requestId)
       if (error instanceof MethodNotAllowed) result.headers.allow = error.allow.join(', ')
       // What is left of the request cannot be told from the next one.
-      if (closing.has(problem.status) || !req.complete) result.headers.connection = 'close'
+      if (uploadOf(match)) {
+        if ((await letGo(req, res)).close) result.headers.connection = 'close'
+      } else if (closing.has(problem.status) || !req.complete) result.headers.connection = 'close'
     }
     const alias = match?.target.kind === 'operation' && match.target.is_alias ? aliasHeaders(pathname) : undefined
     return { ...result, headers: { ...commonHeaders(requestId, counted ?? rate.look(key)), ...alias, ...result.headers } }
@@ -110,13 +120,21 @@ export function createPipeline({ routes, hosts, rate, findCaller, resolve, log }
     const client = createClientSignal(res)
     const context = new RequestContext(caller, requestId, isLocal(req), client)
     // Without a body or a query there is nothing to refuse before the handler itself looks for what the path names.
-    if (resolve && (query !== '' || spec.body)) await resolve(context, target.id, params)
+    if (resolve && (query !== '' || spec.body || spec.upload)) await resolve(context, target.id, params)
     const headers = {
       type: req.headers['content-type'],
       encoding: req.headers['content-encoding'],
       last_event_id: headerValues(req, 'last-event-id')[0],
     }
-    return target.run(context, { params, query, body: asked.body, headers, is_head: req.method === 'HEAD', onEnd: () => client.abort() })
+    return target.run(context, {
+      params,
+      query,
+      body: asked.body,
+      upload: (wanted) => openUpload(req, res, wanted),
+      headers,
+      is_head: req.method === 'HEAD',
+      onEnd: () => client.abort(),
+    })
   }
 }
 
@@ -152,6 +170,12 @@ const misdirected = () =>
 
 const closing: ReadonlySet<number> = new Set([408, 413, 414, 431])
 const everyMethod = ['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS']
+
+function uploadOf(match: Match<Target> | undefined): UploadSpec | undefined {
+  if (match?.target.kind !== 'operation') return undefined
+  const spec: OperationSpec = allOperations[match.target.id]
+  return spec.upload
+}
 
 const countedAs = (match: Match<Target> | undefined) => (match?.target.kind === 'door' ? match.target.door.is_counted : true)
 

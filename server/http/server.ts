@@ -31,7 +31,8 @@ export function createHttpServer(handle: Listener, rate: RateLimit, patience: Pa
   const server = createServer({
     requireHostHeader: false,
     headersTimeout: patience.headers_ms,
-    requestTimeout: patience.request_ms,
+    // Node has one for all requests, and an upload may take hours: the body of every other is timed where it is read.
+    requestTimeout: 0,
     // How often Node looks for requests that are over their time; 30 s by default, which would make 10 s mean 40.
     connectionsCheckingInterval: Math.min(2_000, patience.headers_ms),
     maxHeaderSize: 16 * 1024,

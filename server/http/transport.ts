@@ -53,7 +53,7 @@ export function isLocal(req: IncomingMessage): boolean {
 }
 
 /** Reads the whole body, at most 1 MiB; past that it throws 413 and the connection has to close after the answer. */
-export function receive(req: IncomingMessage, res: ServerResponse): Promise<Buffer> {
+export function receive(req: IncomingMessage, res: ServerResponse, patience_ms: number): Promise<Buffer> {
   const tooLarge = () => new Problem('payload_too_large', `The body is larger than ${limits.body_bytes} bytes. Send less, or upload an archive.`)
   const announced = Number(req.headers['content-length'] ?? 0)
   const waits = req.headers.expect !== undefined
@@ -87,8 +87,14 @@ export function receive(req: IncomingMessage, res: ServerResponse): Promise<Buff
       stop()
       reject(new Problem('bad_request', 'The connection ended before the body was complete.'))
     }
+    const late = setTimeout(() => {
+      stop()
+      req.pause()
+      reject(new Problem('request_timeout', 'The request did not arrive in time. Send it again.'))
+    }, patience_ms)
     const stop = () => {
       clearTimeout(timer)
+      clearTimeout(late)
       req.off('data', onData).off('end', onEnd).off('close', onGone).off('error', onGone)
       // A connection that breaks later must not raise an unhandled error.
       req.on('error', () => {})

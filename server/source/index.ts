@@ -1,10 +1,11 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ArchiveFault, unpackArchive } from './archive.ts'
 import { gitEnvironment, type HostEnvironment } from './environment.ts'
 import { runGit } from './process.ts'
 import { fetchFolder } from './folder.ts'
 import { describeFolder, fetchGit, type FolderDescription, type GitHost } from './git.ts'
-import type { FetchOptions, Source } from './source.ts'
+import { SourceFailure, type FetchOptions, type Source } from './source.ts'
 
 export { SourceFailure, type FetchOptions, type Source, type SourceRequest } from './source.ts'
 export type { FolderDescription } from './git.ts'
@@ -29,6 +30,7 @@ export function createSource(options: { environment: HostEnvironment; idle_ms?: 
       const { request, into } = fetch
       await mkdir(into, { recursive: true })
       try {
+        if (request.kind === 'archive') return await fetchArchive(request.file, fetch)
         return await (request.kind === 'git' ? fetchGit(request, fetch, host) : fetchFolder(request.path, fetch, host))
       } catch (error) {
         await empty(into)
@@ -48,6 +50,21 @@ export function createSource(options: { environment: HostEnvironment; idle_ms?: 
       }
     },
     describeFolder: (path, signal = new AbortController().signal) => describeFolder(path, host, signal),
+  }
+}
+
+async function fetchArchive(file: string, { into, log, signal }: FetchOptions): Promise<Source> {
+  try {
+    const { folder, files, left_out, bytes } = await unpackArchive(file, join(into, 'source'), signal)
+    log.note('clone', `${files} files unpacked from the archive, ${bytes} bytes.`)
+    if (left_out > 0) log.note('clone', `Left out ${left_out} entries that tools make (node_modules, .git and the like).`)
+    return { folder, branch: null, commit_sha: null, commit_message: null, commit_author: null, is_dirty: false }
+  } catch (error) {
+    if (error instanceof ArchiveFault)
+      throw new SourceFailure(`The archive cannot be used. ${error.message}`, 'Upload it again.', 'clone_failed', error)
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
+      throw new SourceFailure('The archive is no longer kept.', 'Upload it again.', 'clone_failed', error)
+    throw error
   }
 }
 

@@ -15,6 +15,8 @@ export type SourceRequest =
       allow_local: boolean
     }
   | { kind: 'folder'; path: string }
+  /** A checked .zip or .tar.gz; its own path is never shown. */
+  | { kind: 'archive'; file: string }
 
 /** A folder with the source in it, and what it is. */
 export interface Source {

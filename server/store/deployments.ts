@@ -161,6 +161,18 @@ export function listWithArtifact(tx: Tx, projectId: string): DeploymentRow[] {
   )
 }
 
+/** Deployments that came from an uploaded archive, newest first; `bundle` is the id under which it is kept. */
+export function listBundleUses(
+  tx: Tx,
+  projectId: string,
+): (Pick<DeploymentRow, 'id' | 'status' | 'is_current'> & { bundle: string; is_open: 0 | 1 })[] {
+  return tx.sqlAll(
+    `SELECT id, status, is_current, json_extract(source_request, '$.deployment_id') AS bundle, status IN ('queued', 'building', 'deploying') AS is_open
+     FROM deployments WHERE project_id = ? AND source = 'upload' ORDER BY seq DESC`,
+    projectId,
+  )
+}
+
 /** Rows that use the very same artifact (a rollback shares it). */
 export function countArtifactUsers(tx: Tx, projectId: string, artifact: string): number {
   return tx.sqlFirst<{ n: number }>('SELECT count(*) AS n FROM deployments WHERE project_id = ? AND artifact = ?', projectId, artifact)?.n ?? 0

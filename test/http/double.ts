@@ -275,6 +275,13 @@ function createHandlers(
       return { ok: true, status: 'inactive' }
     },
     deployProject: async (context, { params }) => queued(context, params.slug),
+    async uploadProject(context, { params, upload }) {
+      const answer = queued(context, params.slug)
+      let bytes = 0
+      for await (const chunk of upload) bytes += chunk.length
+      if (bytes === 0) throw new Problem('invalid_archive', 'The body is empty. Send a .zip or a .tar.gz.')
+      return answer
+    },
     retryDeployment: async (context, { params }) => queued(context, params.slug),
     async cancelDeployment(context, { params }) {
       visible(projects, context, params.slug)

@@ -93,8 +93,10 @@ const bodies: Record<string, unknown> = {
 describe('real answers', () => {
   it.each(list.filter(([, spec]) => 'json' in spec.success))('%s answers what is described', async (_id, spec) => {
     double.projects.set('abc', { ...sampleProject('abc'), account_id: double.owner.caller.account_id })
-    const init: RequestInit = { method: spec.method, headers: { ...bearer(double.owner.token), 'content-type': 'application/json' } }
+    const type = spec.upload?.types[0] ?? 'application/json'
+    const init: RequestInit = { method: spec.method, headers: { ...bearer(double.owner.token), 'content-type': type } }
     if (spec.body) init.body = JSON.stringify(bodies[spec.path] ?? {})
+    if (spec.upload) init.body = 'bytes'
     const answer = await double.fetch(spec.path.replace('{slug}', 'abc').replace('{id}', 'dpl_1'), init)
     double.projects.delete('new-one')
     expect(answer.status).toBe(spec.success.status)

@@ -1,0 +1,19 @@
+import type { Handlers } from '../contract/index.ts'
+import { projectFor } from './access.ts'
+import type { Context } from './context.ts'
+import type { FeatureDeps } from './deps.ts'
+import { enqueueAndShow } from './enqueue.ts'
+
+export function createUploadHandlers(deps: FeatureDeps): Pick<Handlers<Context>, 'uploadProject'> {
+  return {
+    async uploadProject({ caller, signal }, { params, upload }) {
+      const project = await deps.store.db.read((tx) => projectFor(tx, caller, params.slug))
+      const archive = await deps.archives.receive(upload, signal)
+      try {
+        return await enqueueAndShow(deps, { project_id: project.id, trigger: 'upload', source: { kind: 'archive', file: archive.file } })
+      } finally {
+        await archive.discard()
+      }
+    },
+  }
+}

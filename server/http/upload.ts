@@ -1,0 +1,158 @@
+import { Busboy } from '@fastify/busboy'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { Problem } from '../contract/errors.ts'
+
+/** What of a form comes beside the file. */
+const formBytes = 64 * 1024
+/** A client may be silent so long in all, and as long again as its bytes take at the slowest rate. */
+const patience = { ms: 30_000, bytes_per_ms: 10 }
+/** What a refused client still sends is thrown away, so that it sees its answer: before the answer, and after it. */
+const discard = { before_ms: 1_000, after_ms: 15_000 }
+
+export interface UploadSpec {
+  types: readonly string[]
+  max_bytes: number
+}
+
+const tooLarge = (spec: UploadSpec) =>
+  new Problem('payload_too_large', `The archive is larger than ${spec.max_bytes} bytes. Leave out what a build makes again.`)
+
+/** Part of the transport's checks: what the headers alone say. */
+export function checkUpload(req: IncomingMessage, spec: UploadSpec): void {
+  if (Number(req.headers['content-length'] ?? 0) > spec.max_bytes + (isForm(req) ? formBytes : 0)) throw tooLarge(spec)
+}
+
+/** The bytes of the one file that a request brings, as it sends them. Nothing is read before the first is asked for. */
+export function openUpload(req: IncomingMessage, res: ServerResponse, spec: UploadSpec): AsyncIterable<Uint8Array> {
+  const encoding = req.headers['content-encoding']
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+    throw new Problem('unsupported_media_type', 'Send the archive as it is, without Content-Encoding.')
+  const type = req.headers['content-type']
+  if (isForm(req)) return atMost(fileOf(type ?? '', bodyOf(req, res)), spec)
+  const name = type?.split(';')[0]?.trim().toLowerCase()
+  if (name !== undefined && !spec.types.includes(name))
+    throw new Problem('unsupported_media_type', `Send the archive as ${spec.types[0]} or ${spec.types[1]}, or as the field “file” of a form.`)
+  return atMost(bodyOf(req, res), spec)
+}
+
+/**
+ * After a refusal: a client that is still sending gets to see its answer. Says whether the connection has to close with it,
+ * because the client waits to be asked for its body.
+ */
+export async function letGo(req: IncomingMessage, res: ServerResponse): Promise<{ close: boolean }> {
+  if (req.complete || req.destroyed) return { close: false }
+  if (req.headers.expect !== undefined && !asked.has(req)) return { close: true }
+  req.on('error', () => {})
+  req.resume()
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, discard.before_ms)
+    for (const event of ['end', 'close'] as const)
+      req.once(event, () => {
+        clearTimeout(timer)
+        resolve()
+      })
+  })
+  if (!req.complete) {
+    const cut = setTimeout(() => req.socket.destroy(), discard.after_ms)
+    req.once('close', () => clearTimeout(cut))
+    res.once('close', () => req.complete && clearTimeout(cut))
+  }
+  return { close: false }
+}
+
+const isForm = (req: IncomingMessage) => /^multipart\/form-data\s*(;|$)/i.test(req.headers['content-type'] ?? '')
+
+/** Requests that were told to go on with their body. */
+const asked = new WeakSet<IncomingMessage>()
+
+async function* bodyOf(req: IncomingMessage, res: ServerResponse): AsyncGenerator<Buffer> {
+  if (req.headers.expect !== undefined) res.writeContinue()
+  asked.add(req)
+  const chunks = req.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>
+  let waited = 0
+  let bytes = 0
+  for (;;) {
+    const began = performance.now()
+    const next = await within(chunks.next(), patience.ms + bytes / patience.bytes_per_ms - waited)
+    if (next.done === true) return
+    waited += performance.now() - began
+    bytes += next.value.length
+    yield next.value
+  }
+}
+
+async function within<T>(next: Promise<T>, ms: number): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new Problem('request_timeout', 'The archive did not arrive in time. Send it again.')), Math.max(1, ms))
+  try {
+    return await Promise.race([next, late.promise])
+  } catch (error) {
+    next.catch(() => {})
+    if (error instanceof Problem) throw error
+    throw new Problem('bad_request', 'The connection ended before the archive was complete.', { cause: error })
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function* atMost(chunks: AsyncIterable<Uint8Array>, spec: UploadSpec): AsyncGenerator<Uint8Array> {
+  let bytes = 0
+  for await (const chunk of chunks) {
+    bytes += chunk.length
+    if (bytes > spec.max_bytes) throw tooLarge(spec)
+    yield chunk
+  }
+}
+
+/** The one field `file` of a form. Whatever else the form holds is refused. */
+async function* fileOf(type: string, body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const found = Promise.withResolvers<Readable>()
+  const parser = openParser(type)
+  let file: Readable | undefined
+  const refuse = (problem: Problem) => parser.destroy(problem)
+  parser.on('file', (name, stream: Readable) => {
+    stream.on('error', () => {})
+    if (name !== 'file' || file)
+      return void refuse(badForm(file ? 'There is more than one file in the form.' : `There is no field ${printable(name)} here.`))
+    file = stream
+    found.resolve(stream)
+  })
+  parser.on(
+    'field',
+    (name) => void refuse(badForm(name === 'file' ? 'Send the field “file” as a file.' : `There is no field ${printable(name)} here.`)),
+  )
+  const fed = pipeline(Readable.from(body, { objectMode: false }), parser).then(
+    () => undefined,
+    (error: unknown) => (error instanceof Problem ? error : badForm('The form is broken, or it was cut off.', error)),
+  )
+  void fed.then((problem) => {
+    found.reject(problem ?? badForm('There is no file in the form.'))
+    if (problem) file?.destroy(problem)
+  })
+  try {
+    yield* (await found.promise) as AsyncIterable<Buffer>
+    const problem = await fed
+    if (problem) throw problem
+  } finally {
+    parser.destroy()
+  }
+}
+
+function openParser(type: string) {
+  try {
+    return new Busboy({ headers: { 'content-type': type }, limits: { fields: 1, files: 2, parts: 3, fieldSize: 1024, headerPairs: 20 } })
+  } catch (error) {
+    throw badForm('The form has no boundary.', error)
+  }
+}
+
+const badForm = (message: string, cause?: unknown) =>
+  new Problem('invalid_input', `The form is not in order. ${message}`, {
+    issues: [{ path: 'file', message: 'Send one field “file” with the archive.' }],
+    cause,
+  })
+
+// oxlint-disable-next-line no-control-regex -- a name of the client's own goes back to it in plain
+const printable = (name: string) => `“${name.slice(0, 100).replace(/[\u0000-\u001f\u007f]/g, '')}”`

@@ -1,0 +1,177 @@
+import { Problem } from '../contract/errors.ts'
+import { limits } from '../contract/limits.ts'
+
+/** An archive that is not taken: the entry (null: the archive as a whole) and why. */
+export class ArchiveFault extends Problem {
+  constructor(entry: string | null, why: string, cause?: unknown) {
+    super('invalid_archive', entry === null ? why : `“${printable(entry)}” ${why}`, { cause })
+    this.name = 'ArchiveFault'
+  }
+}
+
+export type EntryKind = 'file' | 'folder' | 'link'
+
+/** The entries of an archive as a tree, so that what they make together can be judged before any of it is used. */
+export interface ArchiveTree {
+  /** Takes an entry in. Returns its path below the root, with slashes; null for what is left out of every source. Throws ArchiveFault. */
+  add(name: string, kind: EntryKind, target: string | null): string | null
+  /** To be called after the last entry. Throws ArchiveFault for what only the whole shows, such as links that lead out. */
+  finish(): { links: { path: string; target: string }[]; files: number; left_out: number }
+}
+
+/** What no source holds: made by tools, never by people. */
+const leftOut = new Set(['node_modules', '.git', '.hg', '.svn', '.ds_store', '__macosx'])
+/** Folders that are only named by what is in them count too: memory is held for each. */
+const maxNodes = 2 * limits.upload.entries
+const maxNameBytes = 32 * 2 ** 20
+/** Links are followed as a system does it; an archive may not make that endless work. */
+const maxHops = 40
+const maxSteps = 500_000
+
+interface Node {
+  path: string
+  kind: EntryKind
+  target: string | null
+  /** An entry of its own, not only named by what is in it. */
+  is_entry: boolean
+}
+
+export function createTree(): ArchiveTree {
+  /** By folded path: on half of all systems names that differ in case or in Unicode form alone are one file. */
+  const nodes = new Map<string, Node>()
+  const tops = new Set<string>()
+  const links: { path: string; target: string }[] = []
+  let entries = 0
+  let files = 0
+  let nameBytes = 0
+  let leftOutCount = 0
+
+  /** The folders above an entry, made on the way. */
+  const enter = (name: string, parts: readonly string[]): void => {
+    let path = ''
+    for (const part of parts.slice(0, -1)) {
+      path = path === '' ? part : `${path}/${part}`
+      put(name, { path, kind: 'folder', target: null, is_entry: false })
+    }
+  }
+
+  const put = (name: string, node: Node): void => {
+    const key = fold(node.path)
+    const there = nodes.get(key)
+    if (!there) {
+      nameBytes += Buffer.byteLength(key)
+      if (nodes.size >= maxNodes || nameBytes > maxNameBytes) throw new ArchiveFault(null, 'The archive has too many folders, or too long names.')
+      nodes.set(key, node)
+      return
+    }
+    if (there.path !== node.path)
+      throw new ArchiveFault(name, `and “${printable(there.path)}” differ in upper and lower case or in Unicode form alone. Rename one.`)
+    if (there.kind !== 'folder' || node.kind !== 'folder')
+      throw new ArchiveFault(name, there.is_entry && node.is_entry ? 'is there twice.' : 'is a folder and something else at once.')
+    there.is_entry ||= node.is_entry
+  }
+
+  /** Where a link leads, over other links of the archive; below `root` all the way. */
+  const follow = ({ path, target }: { path: string; target: string }, root: number, spend: () => void): void => {
+    const stack = path.split('/').slice(0, -1)
+    const ahead = target.split('/').toReversed()
+    for (let hops = 0; ahead.length > 0;) {
+      spend()
+      const part = ahead.pop() ?? ''
+      if (part === '' || part === '.') continue
+      if (part === '..') {
+        if (stack.length <= root) throw new ArchiveFault(path, `is a link that leaves the archive (to “${printable(target)}”).`)
+        stack.pop()
+        continue
+      }
+      stack.push(part)
+      if (stack.length > limits.upload.depth) throw new ArchiveFault(path, `is a link to a path deeper than ${limits.upload.depth} folders.`)
+      const node = nodes.get(fold(stack.join('/')))
+      if (node?.kind !== 'link') continue
+      if (++hops > maxHops) throw new ArchiveFault(path, 'is a link that goes round in a circle.')
+      stack.pop()
+      ahead.push(...(node.target ?? '').split('/').toReversed())
+    }
+  }
+
+  return {
+    add(name, kind, target) {
+      if (++entries > limits.upload.entries) throw new ArchiveFault(null, `The archive has more than ${limits.upload.entries} entries.`)
+      const parts = partsOf(name, kind)
+      if (target !== null) checkTarget(name, target)
+      if (parts.some((part) => leftOut.has(part.toLowerCase()))) {
+        leftOutCount++
+        return null
+      }
+      if (parts.length === 0) {
+        if (kind !== 'folder') throw new ArchiveFault(name, 'has no name.')
+        return null
+      }
+      const path = parts.join('/')
+      enter(name, parts)
+      put(name, { path, kind, target, is_entry: true })
+      tops.add(parts[0] ?? '')
+      if (target !== null) links.push({ path, target })
+      if (kind === 'file') files++
+      return path
+    },
+
+    finish() {
+      if (files === 0) throw new ArchiveFault(null, 'There are no files in the archive.')
+      const [top = ''] = tops
+      // The top folder that is stripped is the root of what is built.
+      const root = tops.size === 1 && nodes.get(fold(top))?.kind === 'folder' ? 1 : 0
+      let steps = 0
+      const spend = () => {
+        if (++steps > maxSteps) throw new ArchiveFault(null, 'The links of the archive lead over too many other links.')
+      }
+      for (const link of links) {
+        if (link.path.split('/').length <= root) throw new ArchiveFault(link.path, 'is a link in place of the top folder.')
+        follow(link, root, spend)
+      }
+      return { links, files, left_out: leftOutCount }
+    },
+  }
+}
+
+/** A name as the folders on its way; throws for every name that could lead elsewhere on any system. */
+function partsOf(name: string, kind: EntryKind): string[] {
+  checkText(name, name)
+  if (Buffer.byteLength(name) > limits.upload.path_bytes) throw new ArchiveFault(name, `has a path longer than ${limits.upload.path_bytes} bytes.`)
+  if (name.startsWith('/')) throw new ArchiveFault(name, 'is an absolute path.')
+  if (/^[A-Za-z]:/.test(name)) throw new ArchiveFault(name, 'begins with a drive letter.')
+  if (name.endsWith('/') && kind !== 'folder') throw new ArchiveFault(name, 'is named like a folder and is none.')
+  const parts = name.split('/').filter((part) => part !== '' && part !== '.')
+  if (parts.includes('..')) throw new ArchiveFault(name, 'leads out of the archive (“..”).')
+  if (parts.length > limits.upload.depth) throw new ArchiveFault(name, `lies deeper than ${limits.upload.depth} folders.`)
+  for (const part of parts) {
+    if (Buffer.byteLength(part) > limits.upload.name_bytes) throw new ArchiveFault(name, `has a name longer than ${limits.upload.name_bytes} bytes.`)
+    if (process.platform === 'win32' && /[<>:"|?*]|[. ]$|^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i.test(part))
+      throw new ArchiveFault(name, 'has a name that Windows does not allow.')
+  }
+  return parts
+}
+
+function checkTarget(name: string, target: string): void {
+  if (target === '' || Buffer.byteLength(target) > limits.upload.path_bytes)
+    throw new ArchiveFault(name, 'is a link to nowhere, or to too long a path.')
+  checkText(name, target)
+  if (target.startsWith('/') || /^[A-Za-z]:/.test(target))
+    throw new ArchiveFault(name, `is a link that leaves the archive (to “${printable(target)}”).`)
+}
+
+function checkText(name: string, text: string): void {
+  if (text.includes('\0')) throw new ArchiveFault(name, 'has a NUL character in its name.')
+  // oxlint-disable-next-line no-control-regex -- they forge lines of logs, and no source needs them
+  if (/[\u0001-\u001f\u007f]/.test(text)) throw new ArchiveFault(name, 'has a control character in its name.')
+  if (text.includes('\\')) throw new ArchiveFault(name, 'has a backslash in its name.')
+}
+
+const fold = (path: string): string => path.normalize('NFC').toLowerCase()
+
+/** A name as it may stand in an answer and in a log. */
+function printable(name: string): string {
+  // oxlint-disable-next-line no-control-regex -- that is what is taken out
+  const plain = name.slice(0, 200).replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, '�')
+  return name.length > 200 ? `${plain}…` : plain
+}

@@ -1,0 +1,208 @@
+import type { FileHandle } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { promisify } from 'node:util'
+import { crc32, createInflateRaw, inflateRaw } from 'node:zlib'
+import { type Entry, fromRandomAccessReaderPromise, getFileNameLowLevel, RandomAccessReader } from 'yauzl'
+import { limits } from '../contract/limits.ts'
+import { ArchiveFault, type EntryKind } from './archive-tree.ts'
+import type { ArchiveEntry, ReadOptions } from './archive.ts'
+
+const inflateAtOnce = promisify(inflateRaw)
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** Up to here an entry is unpacked in one go, which is quicker for the many small files of a project. */
+const small = { packed: 64 * 1024, unpacked: 512 * 1024 }
+const windowBytes = 64 * 1024
+const modes = { mask: 0o170000, file: 0o100000, folder: 0o040000, link: 0o120000 }
+/** Who may set Unix modes: Unix and macOS, by the high byte of “version made by”. */
+const unixMakers: ReadonlySet<number> = new Set([3, 19])
+const flags = { encrypted: 0x1, strong: 0x40, masked: 0x2000 }
+
+/** The entries of a .zip, by its central directory, which also says what does not fit together. */
+export async function* readZip({ handle, size, open, count, signal }: ReadOptions): AsyncGenerator<ArchiveEntry> {
+  const reader = new WindowReader(handle, size)
+  const data = new WindowReader(handle, size)
+  const taken: [from: number, to: number][] = []
+  try {
+    const zip = await fromRandomAccessReaderPromise(reader, size, { lazyEntries: true, autoClose: false, decodeStrings: false })
+    if (zip.entryCount > limits.upload.entries) throw new ArchiveFault(null, `The archive has more than ${limits.upload.entries} entries.`)
+    for await (const entry of zip.eachEntry()) {
+      signal.throwIfAborted()
+      const name = nameOf(entry)
+      const kind = kindOf(entry, name)
+      if (entry.generalPurposeBitFlag & (flags.encrypted | flags.strong | flags.masked)) throw new ArchiveFault(name, 'is encrypted.')
+      if (entry.compressionMethod !== 0 && entry.compressionMethod !== 8)
+        throw new ArchiveFault(name, `is packed by a method that is not read here (${entry.compressionMethod}). Use “deflate”.`)
+      const start = await dataStart(entry, name, data)
+      taken.push([entry.relativeOffsetOfLocalHeader, start + entry.compressedSize])
+      if (kind === 'folder' && (entry.uncompressedSize > 0 || entry.compressedSize > 2)) throw new ArchiveFault(name, 'is a folder and has content.')
+      if (kind === 'link' && entry.uncompressedSize > limits.upload.path_bytes) throw new ArchiveFault(name, 'is a link to too long a path.')
+      const unpack = { entry, name, start, data, open, count }
+      const bytes = kind === 'folder' ? none() : contentOf(unpack)
+      yield {
+        name,
+        kind,
+        target: kind === 'link' ? await textOf(bytes, name) : null,
+        is_executable: kind === 'file' && (modeOf(entry) & 0o111) !== 0,
+        bytes: kind === 'link' ? none() : bytes,
+      }
+    }
+    refuseOverlaps(taken)
+  } catch (error) {
+    throw faultOf(error)
+  }
+}
+
+interface Content {
+  entry: Entry
+  name: string
+  start: number
+  data: WindowReader
+  open: ReadOptions['open']
+  count: ReadOptions['count']
+}
+
+/** What an entry holds: its size and its checksum are what it says, or it is refused. */
+async function* contentOf({ entry, name, start, data, open, count }: Content): AsyncGenerator<Buffer> {
+  let sum = 0
+  let bytes = 0
+  for await (const chunk of unpacked()) {
+    bytes += chunk.length
+    count(chunk.length, name)
+    if (bytes > entry.uncompressedSize) throw new ArchiveFault(name, 'unpacks to more than it says.')
+    sum = crc32(chunk, sum)
+    yield chunk
+  }
+  if (bytes !== entry.uncompressedSize) throw new ArchiveFault(name, 'unpacks to less than it says.')
+  if (sum !== entry.crc32) throw new ArchiveFault(name, 'is damaged: its checksum is another.')
+
+  async function* unpacked(): AsyncGenerator<Buffer> {
+    if (entry.compressedSize === 0 && entry.compressionMethod === 0) return
+    try {
+      if (entry.compressedSize <= small.packed && entry.uncompressedSize <= small.unpacked) {
+        const packed = await data.at(start, entry.compressedSize)
+        // One byte more than announced is enough to see that there is more.
+        yield entry.compressionMethod === 0 ? packed : await inflateAtOnce(packed, { maxOutputLength: entry.uncompressedSize + 1 })
+        return
+      }
+      const packed = open(start, start + entry.compressedSize)
+      if (entry.compressionMethod === 0) return yield* packed
+      const source = Readable.from(packed, { objectMode: false })
+      const inflate = createInflateRaw({ chunkSize: windowBytes })
+      try {
+        source.on('error', (error) => inflate.destroy(error)).pipe(inflate)
+        yield* inflate as AsyncIterable<Buffer>
+      } finally {
+        inflate.destroy()
+        source.destroy()
+      }
+    } catch (error) {
+      const { code = '' } = error as NodeJS.ErrnoException
+      if (code === 'ERR_BUFFER_TOO_LARGE') throw new ArchiveFault(name, 'unpacks to more than it says.', error)
+      if (code.startsWith('Z_')) throw new ArchiveFault(name, 'is damaged and cannot be unpacked.', error)
+      throw error
+    }
+  }
+}
+
+/** The header before an entry's data has to tell the same name: two readers of one archive must not see two. */
+async function dataStart(entry: Entry, name: string, data: WindowReader): Promise<number> {
+  const at = entry.relativeOffsetOfLocalHeader
+  const header = await data.at(at, 30)
+  if (header.readUInt32LE(0) !== 0x04034b50) throw new ArchiveFault(name, 'is not where the directory of the archive says.')
+  const nameLength = header.readUInt16LE(26)
+  const start = at + 30 + nameLength + header.readUInt16LE(28)
+  const local = await data.at(at + 30, nameLength)
+  if (!local.equals(entry.fileNameRaw)) throw new ArchiveFault(name, 'has two names in the archive.')
+  if (header.readUInt16LE(8) !== entry.compressionMethod) throw new ArchiveFault(name, 'is said to be packed in two ways.')
+  return start
+}
+
+function refuseOverlaps(taken: [number, number][]): void {
+  taken.sort(([a], [b]) => a - b)
+  for (let at = 1; at < taken.length; at++)
+    if (taken[at]![0] < taken[at - 1]![1]) throw new ArchiveFault(null, 'Entries of the archive share the same bytes.')
+}
+
+/** In UTF-8 whenever it is that, as most tools write without saying so; else as the format says. */
+function nameOf(entry: Entry): string {
+  try {
+    return utf8.decode(entry.fileNameRaw)
+  } catch {
+    return getFileNameLowLevel(entry.generalPurposeBitFlag & ~0x800, entry.fileNameRaw, [], true)
+  }
+}
+
+const modeOf = (entry: Entry): number => (unixMakers.has(entry.versionMadeBy >>> 8) ? entry.externalFileAttributes >>> 16 : 0)
+
+function kindOf(entry: Entry, name: string): EntryKind {
+  const type = modeOf(entry) & modes.mask
+  if (type === modes.link) return 'link'
+  if (type !== 0 && type !== modes.file && type !== modes.folder)
+    throw new ArchiveFault(name, 'is a device or a pipe. Only files, folders and symbolic links are taken.')
+  return type === modes.folder || name.endsWith('/') ? 'folder' : 'file'
+}
+
+async function textOf(bytes: AsyncIterable<Buffer>, name: string): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of bytes) chunks.push(chunk)
+  try {
+    return utf8.decode(Buffer.concat(chunks))
+  } catch (error) {
+    throw new ArchiveFault(name, 'is a link to a name that is no text.', error)
+  }
+}
+
+// oxlint-disable-next-line require-yield -- a stream without a byte
+async function* none(): AsyncGenerator<Buffer> {}
+
+/** Reads a file through a window, so that the many small headers of an archive cost few calls to the system. */
+class WindowReader extends RandomAccessReader {
+  readonly #handle: FileHandle
+  readonly #size: number
+  #from = 0
+  #window = Buffer.alloc(0)
+
+  constructor(handle: FileHandle, size: number) {
+    super()
+    this.#handle = handle
+    this.#size = size
+  }
+
+  async at(position: number, length: number): Promise<Buffer> {
+    if (position < 0 || position + length > this.#size)
+      throw new ArchiveFault(null, 'The archive is damaged or cut off: it names bytes past its end.')
+    if (position < this.#from || position + length > this.#from + this.#window.length) {
+      const window = Buffer.alloc(Math.min(Math.max(length, windowBytes), this.#size - position))
+      const { bytesRead } = await this.#handle.read(window, 0, window.length, position)
+      if (bytesRead < length) throw new ArchiveFault(null, 'The archive is cut off.')
+      this.#from = position
+      this.#window = window.subarray(0, bytesRead)
+    }
+    return this.#window.subarray(position - this.#from, position - this.#from + length)
+  }
+
+  override read(buffer: Buffer, offset: number, length: number, position: number, callback: (error: Error | null) => void): void {
+    void this.#answer(buffer, offset, length, position, callback)
+  }
+
+  async #answer(buffer: Buffer, offset: number, length: number, position: number, callback: (error: Error | null) => void): Promise<void> {
+    let fault: Error | null = null
+    try {
+      const found = await this.at(position, length)
+      found.copy(buffer, offset)
+    } catch (error) {
+      fault = error instanceof Error ? error : new Error(String(error))
+    }
+    callback(fault)
+  }
+}
+
+function faultOf(error: unknown): Error {
+  if (error instanceof ArchiveFault) return error
+  if (!(error instanceof Error)) return new Error(String(error))
+  const { code } = error as NodeJS.ErrnoException
+  if (code !== undefined || error.name === 'AbortError') return error
+  // What yauzl says of the archive carries no code; what the system says of the file does.
+  return new ArchiveFault(null, 'This is no zip archive in order: it is damaged, cut off, or in several parts.', error)
+}
