@@ -13,6 +13,9 @@ const seed = Number(process.env.HOMEPORT_SEED ?? Date.now() % 1_000_000)
 const dice = createDice(seed)
 const waits = { upstream_timeout_ms: 2000, head_timeout_ms: 1000, body_window_ms: 1000 }
 
+/** Lanes for what is only waited for. Each holds four connections at most. */
+const patient = Math.min(2_000, Math.max(500, times / 5))
+
 /** What the client must see. `cut`: an answer that visibly does not end, or a page of ours when nothing had been sent yet. */
 type Outcome = 504 | 502 | 'cut' | 'right'
 const outcomes: Partial<Record<Fault, Outcome>> = {
@@ -94,7 +97,7 @@ describe.each(ways)(`${times} times each, seed ${seed}, $name`, ({ fast_path, ca
     test.each(Object.entries(outcomes) as [Fault, Outcome][])(
       '%s: %s',
       async (fault, outcome) => {
-        await rounds(outcome === 504 ? 500 : 50, async (n, lane) => {
+        await rounds(outcome === 504 ? patient : 50, async (n, lane) => {
           const target = `/${fault.replaceAll(' ', '-')}/${n}`
           // Of some the same thing is asked for by several at once: they may share one request to the app, and its fault.
           const others = dice.chance(0.1) ? [wire(), wire()] : []
@@ -144,7 +147,7 @@ describe.each(ways)(`${times} times each, seed ${seed}, $name`, ({ fast_path, ca
     }, 300_000)
 
     test('never ends its head: 408', async () => {
-      await rounds(500, async (n, lane) => {
+      await rounds(patient, async (n, lane) => {
         const answer = lane.wire.expect('GET')
         lane.wire.socket.write(`GET /never/${n} HTTP/1.1\r\nHost: app.localhost\r\nX-`)
         const got = await answer
