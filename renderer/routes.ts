@@ -12,6 +12,7 @@ const later = {
   logs: () => import('./features/logs/page.tsx'),
   metrics: () => import('./features/metrics/page.tsx'),
   cache: () => import('./features/cache/page.tsx'),
+  environment: () => import('./features/environment/page.tsx'),
   settings: () => import('./features/settings/page.tsx'),
   instance: () => import('./features/instance/page.tsx'),
   network: () => import('./features/network/page.tsx'),
@@ -35,6 +36,7 @@ export const projectPages: { path: string; tab: string | null; page: ProjectPage
   { path: '/logs', tab: 'Logs', page: lazy(later.logs) },
   { path: '/metrics', tab: 'Metrics', page: lazy(later.metrics) },
   { path: '/cache', tab: 'Cache', page: lazy(later.cache) },
+  { path: '/environment', tab: 'Environment', page: lazy(later.environment) },
   { path: '/settings', tab: 'Settings', page: lazy(later.settings) },
 ]
 

@@ -9,8 +9,11 @@ type DeploymentPages = InfiniteData<Answer<'listDeployments'>, string | null>
 
 /** Writes what the instance tells over its event stream, or answers to a change, into everything that shows it. */
 export function applyEvent(cache: QueryClient, event: EventOf<'followInstance'>): void {
-  if (event.event === 'project') putProject(cache, event.data.project)
-  else if (event.event === 'project_removed') removeProject(cache, event.data.slug)
+  if (event.event === 'project') {
+    putProject(cache, event.data.project)
+    // Their values ride on no stream.
+    void cache.invalidateQueries({ queryKey: keys.envVars(event.data.project.slug) })
+  } else if (event.event === 'project_removed') removeProject(cache, event.data.slug)
   else if (event.event === 'deployment') putDeployment(cache, event.data.deployment)
 }
 
@@ -41,7 +44,15 @@ export function removeProject(cache: QueryClient, slug: string): void {
     (data) => data && { ...data, pages: data.pages.map((page) => ({ ...page, projects: page.projects.filter((project) => project.slug !== slug) })) },
   )
   // What is on screen asks again and learns that it is gone; the rest is forgotten.
-  for (const key of [keys.latest(slug), keys.serving(slug), ['deployments', slug], ['deployment', slug], ['metrics', slug], keys.cacheEvents(slug)])
+  for (const key of [
+    keys.latest(slug),
+    keys.serving(slug),
+    ['deployments', slug],
+    ['deployment', slug],
+    ['metrics', slug],
+    keys.cacheEvents(slug),
+    keys.envVars(slug),
+  ])
     cache.removeQueries({ queryKey: key, type: 'inactive' })
   void cache.invalidateQueries({ queryKey: keys.project(slug) })
 }

@@ -21,6 +21,7 @@ export const keys = {
   metrics: (slug: string, range: MetricsRange) => ['metrics', slug, range],
   sparklines: ['sparklines'],
   cacheEvents: (slug: string) => ['cache-events', slug],
+  envVars: (slug: string) => ['env-vars', slug],
   https: ['https'],
   hostsFile: ['hosts-file'],
   lan: ['lan'],

@@ -112,6 +112,14 @@ function bySlug({ projects }: Answer<'listSparklines'>): Map<string, number[]> {
   return new Map(projects.map(({ slug, requests }) => [slug, requests]))
 }
 
+export function useEnvVars(slug: string) {
+  const client = useClient()
+  return useQuery({
+    queryKey: keys.envVars(slug),
+    queryFn: async ({ signal }) => (await client.call('listEnvVars', { params: { slug }, signal })).env_vars,
+  })
+}
+
 export function useCacheEvents(slug: string) {
   const client = useClient()
   return useInfiniteQuery({

@@ -6,11 +6,37 @@ const line = /^\s*(?:export\s+)?([\w.-]+)(?:\s*=\s*?|:\s+?)(\s*'(?:\\'|[^'])*'|\
 /** Keys and values in their order; of a key that comes twice the last counts. Lines that are no assignment are left out. */
 export function parseDotenv(text: string): { key: string; value: string }[] {
   const found = new Map<string, string>()
-  for (const [, key = '', raw = ''] of text.replace(/\r\n?/g, '\n').matchAll(line)) {
+  for (const { key, value } of readDotenv(text).entries) {
     found.delete(key)
-    found.set(key, unquote(raw.trim()))
+    found.set(key, value)
   }
   return [...found].map(([key, value]) => ({ key, value }))
+}
+
+/** Every assignment with the line it begins on, counted from 1; and the lines that are no assignment, no comment and not empty. */
+export function readDotenv(text: string): { entries: { key: string; value: string; line: number }[]; unread: number[] } {
+  const entries: { key: string; value: string; line: number }[] = []
+  const unread: number[] = []
+  let at = 0
+  let count = 1
+  const pass = (part: string) => {
+    for (const [index, one] of part.split('\n').entries()) if (/^\s*[^\s#]/.test(one)) unread.push(count + index)
+  }
+  const clean = text.replace(/\r\n?/g, '\n')
+  for (const { 0: whole, 1: key = '', 2: raw = '', index } of clean.matchAll(line)) {
+    const between = clean.slice(at, index)
+    pass(between)
+    count += breaks(between)
+    entries.push({ key, value: unquote(raw.trim()), line: count + breaks(whole.slice(0, whole.length - whole.trimStart().length)) })
+    count += breaks(whole)
+    at = index + whole.length
+  }
+  pass(clean.slice(at))
+  return { entries, unread }
+}
+
+function breaks(text: string): number {
+  return text.split('\n').length - 1
 }
 
 function unquote(raw: string): string {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isReserved, keyPattern, keyPatternText, nulText, reservedText } from './env-var-rules.ts'
 import { limits } from './limits.ts'
 import { operation } from './operation.ts'
 import { dateTime, empty, projectIdParams, projectParams } from './shared.ts'
@@ -21,12 +22,12 @@ const key = z
   .string()
   .min(limits.env_var_key.min)
   .max(limits.env_var_key.max)
-  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'Use letters, digits and underscores, with no digit at the start.')
-  .refine((name) => !/^homeport_/i.test(name), 'Names that begin with HOMEPORT_ are set by the platform. Choose another.')
+  .regex(keyPattern, keyPatternText)
+  .refine((name) => !isReserved(name), reservedText)
 const value = z
   .string()
   .max(limits.env_var_value)
-  .refine((text) => !text.includes('\0'), 'A value has no NUL character.')
+  .refine((text) => !text.includes('\0'), nulText)
 
 const newEnvVar = z.strictObject({ key, value, environment: environment.optional(), is_sensitive: z.boolean().optional() })
 export type NewEnvVar = z.output<typeof newEnvVar>

@@ -92,15 +92,17 @@ export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
     },
 
     async updateEnvVar({ caller }, { params, body }) {
-      return db.write((tx) => {
-        const row = envVarFor(tx, caller, params)
-        updateEnvVar(tx, row.id, {
-          sealed_value: deps.sealer.seal(placeOf(row.id), body.value),
+      const row = await db.write((tx) => {
+        const found = envVarFor(tx, caller, params)
+        updateEnvVar(tx, found.id, {
+          sealed_value: deps.sealer.seal(placeOf(found.id), body.value),
           ...(body.is_sensitive === undefined ? {} : { is_sensitive: body.is_sensitive ? 1 : 0 }),
           updated_at: now(),
         })
-        return { id: row.id }
+        return found
       })
+      deps.bus.emit(`project:${row.project_id}`)
+      return { id: row.id }
     },
 
     async deleteEnvVar({ caller }, { params }) {

@@ -1,7 +1,7 @@
 import { parse } from 'dotenv'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { formatDotenv, parseDotenv } from '../../server/contract/dotenv.ts'
+import { formatDotenv, parseDotenv, readDotenv } from '../../server/contract/dotenv.ts'
 
 /* Our reading of .env files is that of the npm package dotenv, which everybody's files are written for. */
 
@@ -75,4 +75,16 @@ describe('writing', () => {
     expect(left_out).toEqual([])
     expect(parse(text)).toEqual(Object.fromEntries(variables.map(({ key, value }) => [key, value])))
   })
+})
+
+test('each assignment knows its line, and what is none is named by its own', () => {
+  const text = ['\uFEFF', '# ours', '', 'A=1', "B='x", "y'", 'just words', '   ', 'export C=2 # two', 'D', '', 'A=3'].join('\r\n')
+  const { entries, unread } = readDotenv(text)
+  expect(entries).toEqual([
+    { key: 'A', value: '1', line: 4 },
+    { key: 'B', value: 'x\ny', line: 5 },
+    { key: 'C', value: '2', line: 9 },
+    { key: 'A', value: '3', line: 12 },
+  ])
+  expect(unread).toEqual([7, 10])
 })

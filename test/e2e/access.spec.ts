@@ -33,6 +33,17 @@ const screens: { name: string; path: (scene: Scene) => string; dialog?: (page: P
     dialog: (page) => page.getByRole('button', { name: 'Purge everything…' }).click(),
   },
   { name: 'verdict of the cache', path: () => 'projects/harbour-shop/cache?url=/boats' },
+  { name: 'environment', path: () => 'projects/harbour-shop/environment' },
+  {
+    name: 'environment of nothing, and a file before it is saved',
+    path: () => 'projects/customs/environment?do=import',
+    dialog: (page) => page.getByLabel('Content of the file').fill('# ours\nPORT_NAME=north\n9LIVES=no\nHOMEPORT_X=1\nPORT_NAME=south'),
+  },
+  {
+    name: 'adding a variable',
+    path: () => 'projects/harbour-shop/environment?do=add',
+    dialog: (page) => page.getByLabel('Key', { exact: true }).fill('1st'),
+  },
   { name: 'settings', path: () => 'projects/harbour-shop/settings' },
   { name: 'instance', path: () => 'instance' },
   { name: 'network', path: () => 'instance/network' },

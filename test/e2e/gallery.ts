@@ -35,6 +35,21 @@ const shots = (scene: Scene): Shot[] => [
   { name: 'metrics', path: 'projects/harbour-shop/metrics' },
   { name: 'metrics-empty', path: 'projects/chart-room/metrics' },
   { name: 'cache', path: 'projects/harbour-shop/cache?url=/boats' },
+  { name: 'environment', path: 'projects/harbour-shop/environment', act: (page) => page.getByRole('button', { name: 'Show values' }).click() },
+  { name: 'environment-empty', path: 'projects/chart-room/environment' },
+  {
+    name: 'environment-import',
+    path: 'projects/harbour-shop/environment?do=import',
+    act: (page) =>
+      page
+        .getByLabel('Content of the file')
+        .fill('# ours\nTIDE_API=https://tides.example.com\nCURRENCY=NOK\n9LIVES=no\nnot a line\nHOMEPORT_X=1\nPORT_NAME=north\nPORT_NAME=south'),
+  },
+  {
+    name: 'environment-add',
+    path: 'projects/harbour-shop/environment?do=add',
+    act: (page) => page.getByLabel('Key', { exact: true }).fill('HOMEPORT_X'),
+  },
   { name: 'settings', path: 'projects/harbour-shop/settings' },
   { name: 'instance', path: 'instance' },
   { name: 'network', path: 'instance/network' },

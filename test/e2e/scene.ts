@@ -117,6 +117,14 @@ export async function setScene(): Promise<Scene> {
   const shop = repository(talkativeApp('Harbour Shop 1.0', buildTalk))
   signed(shop, 'Ida Brekke', { 'README.md': '# Shop' }, 'Open the shop')
   await home.createProject({ name: 'Harbour shop', slug: 'harbour-shop', repo_url: shop.url })
+  await home.api('POST', '/v1/projects/harbour-shop/env-vars', {
+    vars: [
+      { key: 'CURRENCY', value: 'NOK' },
+      { key: 'TIDE_API', value: 'https://tides.example.com' },
+      { key: 'PAYMENT_KEY', value: 'sk_live_51Hx0', environment: 'production', is_sensitive: true },
+      { key: 'SIGNING_KEY', value: '-----BEGIN KEY-----\nMIIB4w\n-----END KEY-----', environment: 'production' },
+    ],
+  })
   await deploy('harbour-shop')
   signed(shop, 'Jonas Vik', talkativeApp('Harbour Shop 1.1', buildTalk), 'Show prices with and without duty')
   await deploy('harbour-shop')
@@ -140,6 +148,13 @@ export async function setScene(): Promise<Scene> {
   await home.api('POST', '/v1/projects/harbour-shop/cache/purge-tags', { tags: ['price-list', 'boats'] })
   for (const path of ['/boats', '/boats', '/boats/wooden', '/boats', '/boats/wooden']) await home.edge('harbour-shop.localhost', path)
 
+  // What previews have redeploys nothing.
+  await home.api('POST', '/v1/projects/harbour-shop/env-vars', {
+    vars: [
+      { key: 'TIDE_API', value: 'https://staging.tides.example.com', environment: 'preview' },
+      { key: 'PAYMENT_KEY', value: 'sk_test_51Hx0', environment: 'preview', is_sensitive: true },
+    ],
+  })
   await home.createProject({ name: 'Chart room', slug: 'chart-room' })
 
   const ferry = repository(

@@ -1,6 +1,7 @@
 import { Command } from 'cmdk'
 import {
   Anchor,
+  Braces,
   ChartColumn,
   Eraser,
   ExternalLink,
@@ -121,6 +122,9 @@ function ProjectActs({ slug, ...group }: GroupProps & { slug: string }) {
       icon: <Flame size={16} aria-hidden />,
       run: () => change.mutate({ params: { slug }, body: { always_warm: !project.always_warm } }),
     },
+    { text: 'Environment: variables', icon: <Braces size={16} aria-hidden />, run: () => go(`${root}/environment`) },
+    { text: 'Environment: add a variable…', icon: <Braces size={16} aria-hidden />, run: () => go(`${root}/environment?do=add`) },
+    { text: 'Environment: paste a .env file…', icon: <Braces size={16} aria-hidden />, run: () => go(`${root}/environment?do=import`) },
     { text: 'Settings', icon: <Settings2 size={16} aria-hidden />, run: () => go(`${root}/settings`) },
     ...(project.status === 'live' || project.status === 'crashed'
       ? [{ text: 'Stop', icon: <Square size={16} aria-hidden />, run: () => stop.mutate({ params: { slug } }) }]

@@ -1,0 +1,28 @@
+import type { EnvVar } from '../../../server/contract/env-vars.ts'
+
+export type Environment = EnvVar['environment']
+
+/** In the order of the page. `name` is what a form's field holds. */
+export const environments = [
+  { name: 'both', value: null, title: 'Production and previews', about: 'Every deployment has them.' },
+  { name: 'production', value: 'production', title: 'Production', about: 'Of one that is above too, production has the value from here.' },
+  { name: 'preview', value: 'preview', title: 'Previews', about: 'Of one that is above too, previews have the value from here.' },
+] as const satisfies { name: string; value: Environment; title: string; about: string }[]
+
+export type EnvironmentName = (typeof environments)[number]['name']
+
+export function environmentOf(name: EnvironmentName): Environment {
+  return environments.find((one) => one.name === name)?.value ?? null
+}
+
+/** In the middle of a sentence. */
+export function environmentWords(environment: Environment): string {
+  return environment === null ? 'production and previews' : environment === 'production' ? 'production' : 'previews'
+}
+
+/** What deployments of one kind have: of a key that is there twice, the one of just that environment. */
+export function seenBy(variables: readonly EnvVar[], target: 'production' | 'preview'): { key: string; value: string }[] {
+  const seen = new Map(variables.filter(({ environment }) => environment === null).map(({ key, value }) => [key, value]))
+  for (const { key, value, environment } of variables) if (environment === target) seen.set(key, value)
+  return [...seen].map(([key, value]) => ({ key, value })).toSorted((a, b) => (a.key < b.key ? -1 : 1))
+}

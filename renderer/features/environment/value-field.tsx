@@ -1,0 +1,30 @@
+import { type TextareaHTMLAttributes, useId } from 'react'
+
+/** A value may have many lines, as keys and certificates do. */
+export function ValueField({
+  label,
+  hint,
+  error,
+  ...area
+}: { label: string; hint?: string; error?: string | undefined } & TextareaHTMLAttributes<HTMLTextAreaElement>) {
+  const id = useId()
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <textarea
+        id={id}
+        className="input mono env-value-field"
+        rows={3}
+        spellCheck={false}
+        autoComplete="off"
+        autoCapitalize="off"
+        aria-invalid={error ? true : undefined}
+        aria-describedby={`${id}-about`}
+        {...area}
+      />
+      <p id={`${id}-about`} className={error ? 'field-error' : 'field-hint'} role={error ? 'alert' : undefined}>
+        {error ?? hint}
+      </p>
+    </div>
+  )
+}

@@ -1,0 +1,61 @@
+import { Ellipsis, Eye, EyeOff, PencilLine, Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import type { EnvVar } from '../../../server/contract/env-vars.ts'
+import { IconButton } from '../../ui/button.tsx'
+import { CopyButton } from '../../ui/copy.tsx'
+import { Menu, MenuItem } from '../../ui/menu.tsx'
+import { Ago } from '../../ui/time.tsx'
+
+export function VariableRow({
+  variable,
+  showsAll,
+  onEdit,
+  onDelete,
+}: {
+  variable: EnvVar
+  showsAll: boolean
+  onEdit: () => void
+  onDelete: () => void
+}) {
+  const { key, value, is_sensitive, updated_at } = variable
+  const [asked, setAsked] = useState<boolean | null>(null)
+  const isShown = asked ?? (showsAll && !is_sensitive)
+  return (
+    <li className="env-row">
+      <span className="env-key">
+        <code>{key}</code>
+        {is_sensitive && <span className="env-sensitive">Sensitive</span>}
+      </span>
+      {isShown ? (
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a long value is scrolled by keys
+        <pre className="env-value" tabIndex={0} role="group" aria-label={`Value of ${key}`}>
+          {value === '' ? <span className="faint">empty</span> : value}
+        </pre>
+      ) : (
+        // Always as long, so that not even the length is told.
+        <span className="env-value env-mask" role="img" aria-label={`Value of ${key}, hidden`}>
+          ••••••••••••
+        </span>
+      )}
+      <span className="faint env-when">
+        <Ago at={updated_at} />
+      </span>
+      <span className="row env-acts">
+        <IconButton
+          icon={isShown ? EyeOff : Eye}
+          label={isShown ? `Hide the value of ${key}` : `Show the value of ${key}`}
+          onClick={() => setAsked(!isShown)}
+        />
+        <CopyButton text={value} label={`Copy the value of ${key}`} />
+        <Menu trigger={<IconButton icon={Ellipsis} label={`What to do with ${key}`} />}>
+          <MenuItem icon={PencilLine} onSelect={onEdit}>
+            Change the value…
+          </MenuItem>
+          <MenuItem icon={Trash2} danger onSelect={onDelete}>
+            Delete…
+          </MenuItem>
+        </Menu>
+      </span>
+    </li>
+  )
+}

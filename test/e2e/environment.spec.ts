@@ -1,0 +1,212 @@
+import { readFileSync } from 'node:fs'
+import type { Page } from '@playwright/test'
+import type { EnvVar } from '../../server/contract/env-vars.ts'
+import type { TestPlatform } from '../support/platform.ts'
+import { expect, test } from './fixtures.ts'
+
+test.use({ harbour: 'environment' })
+
+/** Answers with what it was started with. */
+const mirror = {
+  'package.json': JSON.stringify({ name: 'mirror', private: true, scripts: { start: 'node server.js' } }),
+  'server.js': `
+const http = require('node:http')
+http.createServer((request, response) => response.end(String(process.env[request.url.slice(1)]))).listen(process.env.PORT)
+process.on('SIGTERM', () => process.exit(0))
+`,
+}
+
+const group = (desk: Page, name: string) => desk.getByRole('region', { name, exact: true })
+const says = async (home: TestPlatform, slug: string, key: string) => (await home.edge(`${slug}.localhost`, `/${key}`)).body
+const stored = async (home: TestPlatform, slug: string) =>
+  (await home.api<{ env_vars: EnvVar[] }>('GET', `/v1/projects/${slug}/env-vars`)).body.env_vars.map(({ key, value, environment }) => [
+    key,
+    value,
+    environment,
+  ])
+
+test('one is added, shown, copied, changed, deployed and deleted', async ({ desk, home, repository }) => {
+  await home.createProject({ slug: 'mirror', name: 'Mirror', repo_url: repository(mirror).url })
+  expect((await home.ended('mirror', (await home.deploy('mirror')).id)).status).toBe('ready')
+  await desk.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  const addresses: string[] = []
+  desk.on('request', (request) => addresses.push(request.url()))
+
+  // By keys alone, from anywhere in the project.
+  await desk.goto(`${home.platform.dashboard_url}projects/mirror`)
+  await desk.getByRole('link', { name: 'Environment' }).click()
+  await expect(desk.getByRole('heading', { name: 'No variables yet' })).toBeVisible()
+  await desk.keyboard.press('ControlOrMeta+k')
+  await expect(desk.getByRole('dialog', { name: 'Find or do' }).getByRole('combobox')).toBeFocused()
+  await desk.keyboard.type('add a variable')
+  await desk.keyboard.press('Enter')
+  const adding = desk.getByRole('dialog', { name: 'Add a variable' })
+  await expect(adding.getByLabel('Key')).toBeFocused()
+  await desk.keyboard.type('HOMEPORT_SECRET')
+  await expect(adding.getByRole('alert')).toContainText('set by the platform')
+  await adding.getByLabel('Key').fill('1ST')
+  await expect(adding.getByRole('alert')).toContainText('no digit at the start')
+  await adding.getByLabel('Key').fill('GREETING')
+  await adding.getByLabel('Value').fill('ahoy-from-here')
+  await adding.getByLabel('Environment').selectOption('Production')
+  await adding.getByRole('switch', { name: 'Sensitive' }).click()
+  await adding.getByRole('button', { name: 'Add', exact: true }).click()
+  await expect(adding).toBeHidden()
+  await expect(desk).toHaveURL(/\/projects\/mirror\/environment$/)
+
+  // Production is deployed again by itself, and the page follows it to its end.
+  await expect(desk.getByRole('link', { name: 'See the deployment' })).toBeVisible()
+  await expect(desk.getByText('The app runs with the variables as they are now.')).toBeVisible({ timeout: 60_000 })
+  expect(await says(home, 'mirror', 'GREETING')).toBe('ahoy-from-here')
+
+  // Hidden, and not even in the page; shown and copied when asked for by itself.
+  const row = group(desk, 'Production').getByRole('listitem')
+  await expect(row).toContainText('Sensitive')
+  await desk.getByRole('button', { name: 'Show values' }).click()
+  await expect(row.getByLabel('Value of GREETING, hidden')).toBeVisible()
+  expect(await desk.content()).not.toContain('ahoy-from-here')
+  await row.getByRole('button', { name: 'Copy the value of GREETING' }).click()
+  await expect.poll(() => desk.evaluate(() => navigator.clipboard.readText())).toBe('ahoy-from-here')
+  await row.getByRole('button', { name: 'Show the value of GREETING' }).click()
+  await expect(row.getByText('ahoy-from-here')).toBeVisible()
+  await row.getByRole('button', { name: 'Hide the value of GREETING' }).click()
+  await expect(row.getByText('ahoy-from-here')).toBeHidden()
+
+  // The same name in the same environment is no second one.
+  await desk.goto(`${home.platform.dashboard_url}projects/mirror/environment?do=add`)
+  await adding.getByLabel('Key').fill('GREETING')
+  await adding.getByLabel('Environment').selectOption('Production')
+  await expect(adding.getByRole('alert')).toContainText('GREETING is there already for production')
+  await adding.getByRole('button', { name: 'Cancel' }).click()
+
+  // A new value waits for a deployment, which is offered, also to who comes back later.
+  await row.getByRole('button', { name: 'What to do with GREETING' }).click()
+  await desk.getByRole('menuitem', { name: 'Change the value…' }).click()
+  const editing = desk.getByRole('dialog', { name: 'Change GREETING' })
+  await expect(editing.getByLabel('Value')).toHaveValue('')
+  await editing.getByLabel('Value').fill('ho-ho-from-there')
+  await editing.getByRole('button', { name: 'Save' }).click()
+  await expect(desk.getByText('GREETING was changed since the app was deployed.')).toBeVisible()
+  expect(await says(home, 'mirror', 'GREETING')).toBe('ahoy-from-here')
+  await desk.reload()
+  await desk.getByRole('button', { name: 'Deploy now' }).click()
+  await expect(desk.getByText('The app runs with the variables as they are now.')).toBeVisible({ timeout: 60_000 })
+  expect(await says(home, 'mirror', 'GREETING')).toBe('ho-ho-from-there')
+
+  await row.getByRole('button', { name: 'What to do with GREETING' }).click()
+  await desk.getByRole('menuitem', { name: 'Delete…' }).click()
+  const deleting = desk.getByRole('dialog', { name: 'Delete GREETING?' })
+  await deleting.getByRole('button', { name: 'Keep it' }).click()
+  await expect(row).toHaveCount(1)
+  await row.getByRole('button', { name: 'What to do with GREETING' }).click()
+  await desk.getByRole('menuitem', { name: 'Delete…' }).click()
+  await deleting.getByRole('button', { name: 'Delete', exact: true }).click()
+  await expect(desk.getByRole('heading', { name: 'No variables yet' })).toBeVisible()
+  await desk.getByRole('link', { name: 'See the deployment' }).click()
+  await expect(desk).toHaveURL(/\/deployments\/dpl_/)
+  await expect.poll(() => says(home, 'mirror', 'GREETING'), { timeout: 60_000 }).toBe('undefined')
+
+  for (const secret of ['ahoy-from-here', 'ho-ho-from-there']) {
+    expect(addresses.filter((address) => address.includes(secret))).toEqual([])
+    expect(home.log.filter((line) => line.includes(secret))).toEqual([])
+  }
+})
+
+test('a whole file says what each line does before it is saved, and comes back as a file', async ({ desk, home }) => {
+  await home.createProject({ slug: 'archive', name: 'Archive' })
+  await home.api('POST', '/v1/projects/archive/env-vars', {
+    vars: [
+      { key: 'OLD', value: 'same' },
+      { key: 'OTHER', value: 'ours' },
+    ],
+  })
+  await desk.goto(`${home.platform.dashboard_url}projects/archive/environment`)
+  await expect(group(desk, 'Production and previews').getByRole('listitem')).toHaveCount(2)
+  const file = [
+    '# of the old server',
+    'export API_URL="https://api.example.com/#top"',
+    'OLD=same',
+    'OTHER=theirs',
+    'PORT_NAME=north',
+    '9LIVES=no',
+    'homeport_x=1',
+    `LONG=${'x'.repeat(10_001)}`,
+    'NUL=a\0b',
+    'just words',
+    "KEY='line one",
+    "line two'",
+    'PORT_NAME=south',
+  ].join('\r\n')
+
+  // Dropped anywhere on the page.
+  const dropped = await desk.evaluateHandle((text) => {
+    const transfer = new DataTransfer()
+    transfer.items.add(new File([text], '.env'))
+    return transfer
+  }, file)
+  await desk.locator('.env').dispatchEvent('drop', { dataTransfer: dropped })
+  const dialog = desk.getByRole('dialog', { name: 'Add from a .env file' })
+  const lines = dialog.getByRole('group', { name: 'Lines' }).getByRole('listitem')
+  await expect(dialog.getByText('3 will be added, 3 skipped, 5 refused.')).toBeVisible()
+  const told = [
+    'Line 2API_URLWill be added',
+    'Line 3OLDSkipped: it is there already, with the same value.',
+    'Line 4OTHERSkipped: it is there already with another value',
+    'Line 5PORT_NAMESkipped: it comes again in line 13',
+    'Line 69LIVESRefused: use letters',
+    'Line 7homeport_xRefused: names that begin with HOMEPORT_',
+    'Line 8LONGRefused: a value has 10,000 characters at most; this one has 10,001.',
+    'Line 9NULRefused: a value has no NUL character.',
+    'Line 10Refused: this is no KEY=value.',
+    'Line 11KEYWill be added',
+    'Line 13PORT_NAMEWill be added',
+  ]
+  await expect(lines).toContainText(told)
+  expect(await stored(home, 'archive')).toHaveLength(2)
+
+  // Of another environment nothing is there yet.
+  await dialog.getByLabel('Environment').selectOption('Previews')
+  await expect(dialog.getByText('5 will be added, 1 skipped, 5 refused.')).toBeVisible()
+  await dialog.getByLabel('Environment').selectOption('Production and previews')
+  await dialog.getByRole('button', { name: 'Add 3 variables' }).click()
+  await expect(dialog).toBeHidden()
+  await expect(group(desk, 'Production and previews').getByRole('listitem')).toHaveCount(5)
+  expect(await stored(home, 'archive')).toEqual([
+    ['API_URL', 'https://api.example.com/#top', null],
+    ['KEY', 'line one\nline two', null],
+    ['OLD', 'same', null],
+    ['OTHER', 'ours', null],
+    ['PORT_NAME', 'south', null],
+  ])
+
+  // Another window is told, and what is of previews alone is put over what is of both.
+  await home.api('POST', '/v1/projects/archive/env-vars', { key: 'OLD', value: 'newer', environment: 'preview' })
+  await home.api('POST', '/v1/projects/archive/env-vars', { key: 'ODD', value: `'"\`\n`, environment: 'preview' })
+  await expect(group(desk, 'Previews').getByRole('listitem')).toHaveCount(2)
+  await desk.getByRole('button', { name: 'Download' }).click()
+  const [download] = await Promise.all([desk.waitForEvent('download'), desk.getByRole('menuitem', { name: 'What previews have' }).click()])
+  expect(download.suggestedFilename()).toBe('archive.preview.env')
+  expect(download.url()).toMatch(/^blob:/)
+  const text = readFileSync(await download.path(), 'utf8')
+  expect(text).toContain('OLD=newer\n')
+  expect(text).not.toContain('OLD=same')
+  expect(text).toContain("KEY='line one\nline two'\n")
+  await expect(desk.getByText('Downloaded without ODD: the format cannot hold its value.')).toBeVisible()
+
+  // Pasted anywhere, or into the field for the name of one.
+  const paste = (selector: string, content: string) =>
+    desk.locator(selector).evaluate((element, pasted) => {
+      const clipboardData = new DataTransfer()
+      clipboardData.setData('text', pasted)
+      element.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }))
+    }, content)
+  await paste('body', 'ONE=1\nTWO=2')
+  await expect(dialog.getByText('2 will be added, 0 skipped, 0 refused.')).toBeVisible()
+  await desk.keyboard.press('Escape')
+  await desk.getByRole('button', { name: 'Add a variable' }).click()
+  await paste('[placeholder=DATABASE_URL]', 'ONE=1')
+  await expect(desk.getByRole('dialog').getByLabel('Key')).toHaveValue('ONE')
+  await expect(desk.getByRole('dialog').getByLabel('Value')).toHaveValue('1')
+  await paste('[placeholder=DATABASE_URL]', 'ONE=1\nTWO=2\nTHREE=3')
+  await expect(dialog.getByText('3 will be added, 0 skipped, 0 refused.')).toBeVisible()
+})
