@@ -7,7 +7,7 @@ import type { YardDeps } from './yard.ts'
  * Uploaded archives, each under the id of the deployment that brought it. Retries and roll-backs refer to it by that id, so it
  * is there once, for as long as one of them may be wanted again.
  */
-const bundlesOf = (dataDir: string, projectId: string): string => join(dataDir, 'bundles', projectId)
+const bundlesOf = (dataDir: string, projectId: string): string => join(dataDir, 'archives', projectId)
 export const bundleFile = (dataDir: string, projectId: string, deploymentId: string): string => join(bundlesOf(dataDir, projectId), deploymentId)
 
 /** Takes a checked archive in; it survives a power cut when this resolves. Its row comes after it: see `sweepBundles`. */
@@ -47,7 +47,7 @@ export async function pruneBundles(deps: YardDeps, projectId: string): Promise<v
 
 /** At the start: archives whose row was never written, because the platform ended in between. */
 export async function sweepBundles(deps: YardDeps): Promise<void> {
-  const root = join(deps.data_dir, 'bundles')
+  const root = join(deps.data_dir, 'archives')
   for (const projectId of await namesIn(root)) {
     for (const id of await namesIn(join(root, projectId))) {
       const row = await deps.store.db.read((tx) => findDeploymentById(tx, id))
