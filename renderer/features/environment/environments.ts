@@ -5,8 +5,8 @@ export type Environment = EnvVar['environment']
 /** In the order of the page. `name` is what a form's field holds. */
 export const environments = [
   { name: 'both', value: null, title: 'Production and previews', about: 'Every deployment has them.' },
-  { name: 'production', value: 'production', title: 'Production', about: 'Of one that is above too, production has the value from here.' },
-  { name: 'preview', value: 'preview', title: 'Previews', about: 'Of one that is above too, previews have the value from here.' },
+  { name: 'production', value: 'production', title: 'Production', about: 'They win over those of the same name above.' },
+  { name: 'preview', value: 'preview', title: 'Previews', about: 'They win over those of the same name above.' },
 ] as const satisfies { name: string; value: Environment; title: string; about: string }[]
 
 export type EnvironmentName = (typeof environments)[number]['name']

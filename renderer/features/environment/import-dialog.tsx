@@ -66,7 +66,7 @@ export function ImportDialog({
       <form className="stack" onSubmit={submit} onDrop={drop} onDragOver={(event) => event.preventDefault()}>
         <ValueField
           label="Content of the file"
-          rows={6}
+          rows={5}
           value={text}
           placeholder={'# Paste it here, or drop the file\nAPI_URL=https://api.example.com'}
           onChange={({ target }) => {
@@ -75,8 +75,18 @@ export function ImportDialog({
           }}
           error={fault ?? undefined}
         />
-        <div>
-          <Button icon={FileUp} onClick={() => chooser.current?.click()}>
+        <EnvironmentField
+          value={name}
+          onChange={(next) => {
+            fresh()
+            setName(next)
+          }}
+        />
+        <SwitchField label="Sensitive, all of them" checked={isSensitive} onChange={setSensitive} />
+        <PlanView plan={plan} isEmpty={text.trim() === ''} />
+        {add.error && <ProblemView problem={add.error} />}
+        <footer className="dialog-foot env-import-foot">
+          <Button icon={FileUp} className="env-choose" onClick={() => chooser.current?.click()}>
             Choose a file…
           </Button>
           <input
@@ -89,18 +99,6 @@ export function ImportDialog({
               target.value = ''
             }}
           />
-        </div>
-        <EnvironmentField
-          value={name}
-          onChange={(next) => {
-            fresh()
-            setName(next)
-          }}
-        />
-        <SwitchField label="Sensitive, all of them" hint="Each can be changed later." checked={isSensitive} onChange={setSensitive} />
-        <PlanView plan={plan} isEmpty={text.trim() === ''} />
-        {add.error && <ProblemView problem={add.error} />}
-        <footer className="dialog-foot">
           <Button onClick={() => onOpenChange(false)}>Cancel</Button>
           <Button kind="primary" type="submit" busy={add.isPending} disabled={plan.vars.length === 0}>
             {plan.vars.length === 0 ? 'Add' : `Add ${plan.vars.length} ${plan.vars.length === 1 ? 'variable' : 'variables'}`}
