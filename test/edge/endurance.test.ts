@@ -11,10 +11,15 @@ import { Wire, type WireAnswer } from '../support/wire.ts'
 const times = Number(process.env.HOMEPORT_FAULTS ?? 1000)
 const seed = Number(process.env.HOMEPORT_SEED ?? Date.now() % 1_000_000)
 const dice = createDice(seed)
-const waits = { upstream_timeout_ms: 2000, head_timeout_ms: 1000, body_window_ms: 1000 }
+const waits = {
+  // All three, client, edge and app, are this one process: a burst of thousands holds it up for a while.
+  upstream_timeout_ms: times > 1_000 ? 6_000 : 2_500,
+  head_timeout_ms: 1000,
+  body_window_ms: 1000,
+}
 
 /** Lanes for what is only waited for. Each holds four connections at most. */
-const patient = Math.min(2_000, Math.max(500, times / 5))
+const patient = times > 1_000 ? 2_000 : 500
 
 /** What the client must see. `cut`: an answer that visibly does not end, or a page of ours when nothing had been sent yet. */
 type Outcome = 504 | 502 | 'cut' | 'right'
@@ -180,7 +185,8 @@ describe.each(ways)(`${times} times each, seed ${seed}, $name`, ({ fast_path, ca
   test('then no connection is left, and no file', async () => {
     await until(() => app.sockets.size === 0, 20_000)
     await until(() => openFiles().sockets <= base.sockets, 20_000)
-    expect(openFiles().files).toBeLessThanOrEqual(base.files + 8)
+    // The second tier holds its disk in sixteen segments or a little more, of two files each, however much was asked.
+    expect(openFiles().files).toBeLessThanOrEqual(base.files + 40)
   })
 })
 
