@@ -3,7 +3,8 @@ const fault = 'An answer of 5xx (but 501) is never stored (threats T9), whatever
 const onFault = `It passes by itself, but builds on a stored 5xx. ${fault}`
 const closed =
   'The suite takes for "from the cache" whatever does not bear its own count. An app that hangs up is answered by our own 502 (R25), as nobody else could answer, and that has none.'
-const odd = 'The range of the answer (bytes 4-9) is not as long as its body (5 bytes): it is kept as the bytes that came, and what is asked for beyond them goes to the app.'
+const odd =
+  'The range of the answer (bytes 4-9) is not as long as its body (5 bytes): it is kept as the bytes that came, and what is asked for beyond them goes to the app.'
 
 /** Tests of the suite that do not pass, and why that is right. A test that passes must not be here: the list is held to be true. */
 export const known: Record<string, string> = {
