@@ -11,7 +11,7 @@ describe.each(paths)('the cache, $name', ({ fast_path }) => {
     ['s-maxage over max-age=0', { 'cache-control': 'max-age=0, s-maxage=60' }],
     ['Expires', { expires: new Date(Date.now() + 60_000).toUTCString() }],
     ['CDN-Cache-Control over no-store', { 'cache-control': 'no-store', 'cdn-cache-control': 'max-age=60' }],
-    ['public, when asked with a cookie', { 'cache-control': 'public, max-age=60' }, { cookie: 'a=b' }],
+    ['s-maxage, when asked with a cookie', { 'cache-control': 'public, s-maxage=60' }, { cookie: 'a=b' }],
     ['s-maxage, when asked with Authorization', { 'cache-control': 's-maxage=60' }, { authorization: 'Bearer x' }],
     ['a length that is not known ahead', { 'cache-control': 'max-age=60', 'transfer-encoding': 'chunked' }],
   ])('stores %s', async (_name, headers, asked) => {
@@ -31,7 +31,8 @@ describe.each(paths)('the cache, $name', ({ fast_path }) => {
     ['Set-Cookie', { 'cache-control': 'public, max-age=60', 'set-cookie': 'a=b' }],
     ['Vary: *', { 'cache-control': 'public, max-age=60', vary: 'accept, *' }],
     ['Authorization without public', { 'cache-control': 'max-age=60' }, { authorization: 'Bearer x' }],
-    ['Cookie without public or Vary', { 'cache-control': 'max-age=60' }, { cookie: 'a=b' }],
+    ['Cookie without Vary', { 'cache-control': 'max-age=60' }, { cookie: 'a=b' }],
+    ['Cookie, whatever public says', { 'cache-control': 'public, max-age=60' }, { cookie: 'a=b' }],
     ['a server error', { 'cache-control': 'public, max-age=60' }, {}, 500],
     ['a broken CDN-Cache-Control, which does not count', { 'cache-control': 'no-store', 'cdn-cache-control': 'max-age=60, =' }],
     ['CDN-Cache-Control: no-store', { 'cache-control': 'public, max-age=60', 'cdn-cache-control': 'no-store' }],

@@ -5,7 +5,7 @@ import { none, readVary } from './vary.ts'
 /**
  * What a shared cache in front of an app may keep, and for how long (RFC 9111, 3 and 4; RFC 9213; RFC 5861). Stricter than
  * the RFC where its leave would let one visitor see another's page: no Set-Cookie, no server errors, nothing that was asked
- * for with a cookie unless the app says that all may see it.
+ * for with a cookie unless the app says so to caches like this one.
  */
 
 /** What an answer says about its own reuse. */
@@ -66,7 +66,8 @@ export function judge(asked: Asked, head: ResponseHead, lines: string, now: numb
   if (said.has('must-understand') && !understood.has(head.status)) return 'must-understand'
   const vary = readVary(valuesOf(lines, 'vary'))
   if (vary === undefined) return 'Vary: *'
-  const shared = targeted !== undefined || said.has('public') || said.has('s-maxage')
+  // Frameworks say `public` without a thought of who is signed in; these two are meant for a cache in front of the app.
+  const shared = targeted !== undefined || said.has('s-maxage')
   if (asked.authorization && !said.has('public') && !said.has('s-maxage') && !said.has('must-revalidate')) return 'Authorization'
   if (asked.cookie && !shared && !vary.includes('cookie')) return 'Cookie without Vary'
 
