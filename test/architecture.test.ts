@@ -57,7 +57,7 @@ const plan: Record<string, { rooms: string[]; packages: string[]; has_node?: boo
   'server/lan': { rooms: shared, packages: [] },
   'server/keys': { rooms: shared, packages: [] },
   'server/names': { rooms: shared, packages: [] },
-  'server/cli': { rooms: [...shared, 'server/options.ts'], packages: ['uqr'] },
+  'server/cli': { rooms: [...shared, 'server/options.ts'], packages: ['uqr', 'ignore', 'tar-stream'] },
   renderer: { rooms: ['server/contract', 'type:preload/bridge.ts'], packages: ['*'], has_node: false },
   preload: { rooms: [], packages: ['electron'], has_node: false },
   main: {

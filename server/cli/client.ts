@@ -36,6 +36,8 @@ export interface Client {
   readonly url: string
   /** `patience`: how long it may take, in ms. */
   call<Id extends OperationId>(id: Id, input: CallInput<Id>, patience?: number): Promise<Output<Operations[Id]>>
+  /** Sends an archive as it is made. It takes as long as it takes; `signal` ends it. */
+  upload(slug: string, archive: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<Output<Operations['uploadProject']>>
   /** The events of a stream; after a cut it goes on where it was, `end` or `signal` ends it. */
   stream<Id extends OperationId>(id: Id, input: CallInput<Id>, signal?: AbortSignal): AsyncGenerator<ReceivedEvent>
 }
@@ -47,7 +49,11 @@ const maxCuts = 5
 export function createClient(options: { url: string; token: string | undefined }): Client {
   const base = options.url.replace(/\/+$/, '')
 
-  async function send(id: OperationId, input: LooseInput, more: { headers?: Record<string, string>; signal: AbortSignal }): Promise<Response> {
+  async function send(
+    id: OperationId,
+    input: LooseInput,
+    more: { headers?: Record<string, string>; signal: AbortSignal; archive?: AsyncIterable<Uint8Array> },
+  ): Promise<Response> {
     const spec: OperationSpec = allOperations[id]
     const path = spec.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(textOf(input.params?.[name])))
     const url = new URL(base + path)
@@ -55,13 +61,16 @@ export function createClient(options: { url: string; token: string | undefined }
     const headers: Record<string, string> = { ...more.headers }
     if (options.token !== undefined) headers.authorization = `Bearer ${options.token}`
     if (input.body !== undefined) headers['content-type'] = 'application/json'
+    if (more.archive) headers['content-type'] = 'application/gzip'
     let answer: Response
     try {
       // A redirect would carry the token elsewhere: it counts as a refusal.
       answer = await fetch(url, {
         method: spec.method,
         headers,
-        body: input.body === undefined ? null : JSON.stringify(input.body),
+        ...(more.archive
+          ? { body: streamOf(more.archive), duplex: 'half' as const }
+          : { body: input.body === undefined ? null : JSON.stringify(input.body) }),
         redirect: 'manual',
         signal: more.signal,
       })
@@ -80,6 +89,11 @@ export function createClient(options: { url: string; token: string | undefined }
       const answer = await send(id, input, { signal: AbortSignal.timeout(patience) })
       // The contract says what comes; the same record made the answer on the other side.
       return (answer.status === 204 ? undefined : await answer.json()) as Output<Operations[Id]>
+    },
+
+    async upload(slug, archive, signal) {
+      const answer = await send('uploadProject', { params: { slug } }, { signal, archive })
+      return (await answer.json()) as Output<Operations['uploadProject']>
     },
 
     async *stream<Id extends OperationId>(id: Id, input: CallInput<Id>, signal: AbortSignal = new AbortController().signal) {
@@ -107,6 +121,20 @@ export function createClient(options: { url: string; token: string | undefined }
       throw new NotReachable('The stream was cut and could not be taken up again.')
     },
   }
+}
+
+function streamOf(chunks: AsyncIterable<Uint8Array>): ReadableStream {
+  const source = chunks[Symbol.asyncIterator]()
+  return new ReadableStream({
+    async pull(controller) {
+      const next = await source.next()
+      if (next.done === true) controller.close()
+      else controller.enqueue(next.value)
+    },
+    async cancel() {
+      await source.return?.()
+    },
+  })
 }
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))

@@ -13,7 +13,7 @@ import { followInstance } from './instance-events.ts'
 import { passwordRequired } from './password.ts'
 import { presentAccount, presentDeployment, presentProject, presentUser } from './present.ts'
 import { addProject } from './projects.ts'
-import { slugFor } from './slug.ts'
+import { slugFor } from '../lib/slug.ts'
 
 type InstanceHandlers = Pick<
   Handlers<Context>,

@@ -98,7 +98,7 @@ export function createPipeline({ routes, hosts, rate, findCaller, resolve, log, 
       if (error instanceof MethodNotAllowed) result.headers.allow = error.allow.join(', ')
       // What is left of the request cannot be told from the next one.
       if (uploadOf(match)) {
-        if ((await letGo(req, res)).close) result.headers.connection = 'close'
+        if (problem.status === 408 || (await letGo(req, res)).close) result.headers.connection = 'close'
       } else if (closing.has(problem.status) || !req.complete) result.headers.connection = 'close'
     }
     const alias = match?.target.kind === 'operation' && match.target.is_alias ? aliasHeaders(pathname) : undefined

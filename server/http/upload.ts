@@ -73,13 +73,18 @@ async function* bodyOf(req: IncomingMessage, res: ServerResponse): AsyncGenerato
   const chunks = req.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>
   let waited = 0
   let bytes = 0
-  for (;;) {
-    const began = performance.now()
-    const next = await within(chunks.next(), patience.ms + bytes / patience.bytes_per_ms - waited)
-    if (next.done === true) return
-    waited += performance.now() - began
-    bytes += next.value.length
-    yield next.value
+  try {
+    for (;;) {
+      const began = performance.now()
+      const next = await within(chunks.next(), patience.ms + bytes / patience.bytes_per_ms - waited)
+      if (next.done === true) return
+      waited += performance.now() - began
+      bytes += next.value.length
+      yield next.value
+    }
+  } finally {
+    // Takes its hands off the request, whose rest can then be thrown away. Not waited for: it would wait for a silent client.
+    void chunks.return?.()
   }
 }
 

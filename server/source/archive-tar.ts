@@ -58,7 +58,7 @@ export async function* readTar({ open, count, signal }: ReadOptions): AsyncGener
         kind,
         target: kind === 'link' ? (header.linkname ?? '') : null,
         is_executable: (header.mode & 0o111) !== 0,
-        bytes: entry as AsyncIterable<Buffer>,
+        bytes: told(entry as AsyncIterable<Buffer>, latest),
       }
       entry.resume()
     }
@@ -70,6 +70,15 @@ export async function* readTar({ open, count, signal }: ReadOptions): AsyncGener
     gunzip.destroy()
     packed.destroy()
     await feeding
+  }
+}
+
+/** Whoever reads an entry hears of a broken archive in our words too. */
+async function* told(bytes: AsyncIterable<Buffer>, name: string): AsyncGenerator<Buffer> {
+  try {
+    yield* bytes
+  } catch (error) {
+    throw faultOf(error, name)
   }
 }
 

@@ -1,17 +1,18 @@
 import type { FileHandle } from 'node:fs/promises'
 import { Readable } from 'node:stream'
-import { promisify } from 'node:util'
-import { crc32, createInflateRaw, inflateRaw } from 'node:zlib'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { crc32, createInflateRaw, inflateRawSync } from 'node:zlib'
 import { type Entry, fromRandomAccessReaderPromise, getFileNameLowLevel, RandomAccessReader } from 'yauzl'
 import { limits } from '../contract/limits.ts'
 import { ArchiveFault, type EntryKind } from './archive-tree.ts'
 import type { ArchiveEntry, ReadOptions } from './archive.ts'
 
-const inflateAtOnce = promisify(inflateRaw)
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Up to here an entry is unpacked in one go, which is quicker for the many small files of a project. */
-const small = { packed: 64 * 1024, unpacked: 512 * 1024 }
+/** Up to here an entry is unpacked in one go and on the spot: a tenth of a stream's cost, for the many small files of a project. */
+const small = { packed: 32 * 1024, unpacked: 128 * 1024 }
+/** After so much work on the spot everybody else has a turn. */
+const turn_ms = 10
 const windowBytes = 64 * 1024
 const modes = { mask: 0o170000, file: 0o100000, folder: 0o040000, link: 0o120000 }
 /** Who may set Unix modes: Unix and macOS, by the high byte of “version made by”. */
@@ -26,7 +27,12 @@ export async function* readZip({ handle, size, open, count, signal }: ReadOption
   try {
     const zip = await fromRandomAccessReaderPromise(reader, size, { lazyEntries: true, autoClose: false, decodeStrings: false })
     if (zip.entryCount > limits.upload.entries) throw new ArchiveFault(null, `The archive has more than ${limits.upload.entries} entries.`)
+    let turn = performance.now()
     for await (const entry of zip.eachEntry()) {
+      if (performance.now() - turn > turn_ms) {
+        await nextTurn()
+        turn = performance.now()
+      }
       signal.throwIfAborted()
       const name = nameOf(entry)
       const kind = kindOf(entry, name)
@@ -34,6 +40,7 @@ export async function* readZip({ handle, size, open, count, signal }: ReadOption
       if (entry.compressionMethod !== 0 && entry.compressionMethod !== 8)
         throw new ArchiveFault(name, `is packed by a method that is not read here (${entry.compressionMethod}). Use “deflate”.`)
       const start = await dataStart(entry, name, data)
+      if (start + entry.compressedSize > size) throw new ArchiveFault(name, 'is cut off: its content is said to go past the end of the archive.')
       taken.push([entry.relativeOffsetOfLocalHeader, start + entry.compressedSize])
       if (kind === 'folder' && (entry.uncompressedSize > 0 || entry.compressedSize > 2)) throw new ArchiveFault(name, 'is a folder and has content.')
       if (kind === 'link' && entry.uncompressedSize > limits.upload.path_bytes) throw new ArchiveFault(name, 'is a link to too long a path.')
@@ -82,7 +89,7 @@ async function* contentOf({ entry, name, start, data, open, count }: Content): A
       if (entry.compressedSize <= small.packed && entry.uncompressedSize <= small.unpacked) {
         const packed = await data.at(start, entry.compressedSize)
         // One byte more than announced is enough to see that there is more.
-        yield entry.compressionMethod === 0 ? packed : await inflateAtOnce(packed, { maxOutputLength: entry.uncompressedSize + 1 })
+        yield entry.compressionMethod === 0 ? packed : inflateRawSync(packed, { maxOutputLength: entry.uncompressedSize + 1 })
         return
       }
       const packed = open(start, start + entry.compressedSize)

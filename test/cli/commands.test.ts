@@ -77,7 +77,7 @@ describe('deploy', () => {
     expect(code).toBe(0)
     expect(json(out)).toMatchObject({
       project: { slug: 'other', status: 'live' },
-      deployment: { status: 'ready', is_current: true, source: 'folder' },
+      deployment: { status: 'ready', is_current: true, source: 'upload' },
     })
     expect((await askEdge(instance.instance.edge_url, 'other')).text).toBe('<h1>second</h1>')
   })

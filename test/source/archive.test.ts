@@ -1,0 +1,159 @@
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Archives, createArchives, unpackArchive } from '../../server/source/archive.ts'
+import { tgzOf, zipOf } from '../support/archives.ts'
+import { hostileArchives } from '../support/hostile-archives.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'homeport-archive-'))
+const quarantine = join(root, 'quarantine')
+const signal = new AbortController().signal
+let archives: Archives
+let count = 0
+
+async function* inPieces(bytes: Buffer, size = 64 * 1024): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+}
+
+/** Receives and unpacks, as an upload and its deployment do. */
+async function unpacked(bytes: Buffer): Promise<{ folder: string; files: number; left_out: number }> {
+  const archive = await archives.receive(inPieces(bytes), signal)
+  const into = join(root, 'work', String(count++))
+  mkdirSync(into, { recursive: true })
+  try {
+    return await unpackArchive(archive.file, into, signal)
+  } finally {
+    await archive.discard()
+  }
+}
+
+beforeAll(async () => {
+  mkdirSync(quarantine)
+  writeFileSync(join(quarantine, 'left-by-the-last-run'), 'x')
+  archives = await createArchives(quarantine)
+})
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+test('what the last run left in the quarantine is gone', () => expect(readdirSync(quarantine)).toEqual([]))
+
+describe('hostile archives', () => {
+  test.each(hostileArchives)('$name', async ({ bytes, says }) => {
+    const fault = await archives.receive(inPieces(bytes()), signal).then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    expect(fault).toMatchObject({ name: 'ArchiveFault', code: 'invalid_archive', message: expect.stringMatching(says) })
+    expect(readdirSync(quarantine)).toEqual([])
+  })
+})
+
+const sources = [
+  [
+    'zip',
+    (entries: { name: string; data?: string; mode?: number; link?: string }[]) =>
+      zipOf(
+        entries.map(({ name, data = '', mode = 0o644, link }) => ({
+          name,
+          data: link ?? data,
+          mode: (link === undefined ? (name.endsWith('/') ? 0o040000 : 0o100000) : 0o120000) | mode,
+        })),
+      ),
+  ],
+  [
+    'tar.gz',
+    (entries: { name: string; data?: string; mode?: number; link?: string }[]) =>
+      tgzOf(
+        entries.map(({ name, data = '', mode = 0o644, link }) => ({
+          name,
+          data,
+          mode,
+          ...(link === undefined ? { type: name.endsWith('/') ? '5' : '0' } : { type: '2', link }),
+        })),
+      ),
+  ],
+] as const
+
+describe.each(sources)('%s', (_format, archiveOf) => {
+  test('files, folders and links come out as they went in, below the one top folder', async () => {
+    const { folder, files } = await unpacked(
+      archiveOf([
+        { name: 'app/' },
+        { name: 'app/package.json', data: '{}' },
+        { name: 'app/src/deep/index.js', data: 'deep' },
+        { name: 'app/current', link: 'src/deep' },
+        { name: 'app/src/up', link: '../package.json' },
+        { name: 'app/dangling', link: 'not/there' },
+        { name: 'app/\u00fc \u{1f680}.txt', data: 'a name' },
+      ]),
+    )
+    expect(files).toBe(3)
+    expect(readdirSync(folder).toSorted()).toEqual(['current', 'dangling', 'package.json', 'src', '\u00fc \u{1f680}.txt'].toSorted())
+    expect(readFileSync(join(folder, 'current/index.js'), 'utf8')).toBe('deep')
+    expect(readFileSync(join(folder, 'src/up'), 'utf8')).toBe('{}')
+    expect(readlinkSync(join(folder, 'current'))).toBe('src/deep')
+  })
+
+  test('no mode is taken over but “may be run”', async () => {
+    const { folder } = await unpacked(
+      archiveOf([
+        { name: 'run.sh', data: 'x', mode: 0o6777 },
+        { name: 'text', data: 'x', mode: 0o1666 },
+        { name: 'none', data: 'x', mode: 0 },
+      ]),
+    )
+    expect(['run.sh', 'text', 'none'].map((name) => (statSync(join(folder, name)).mode & 0o7777).toString(8))).toEqual(['755', '644', '644'])
+  })
+
+  test('what tools make is left out, and does not keep a top folder from being stripped', async () => {
+    const { folder, left_out } = await unpacked(
+      archiveOf([
+        { name: './app/index.html', data: 'x' },
+        { name: './app/.git/hooks/post-checkout', data: 'x', mode: 0o755 },
+        { name: './app/node_modules/x/index.js', data: 'x' },
+        { name: '__MACOSX/app/._index.html', data: 'x' },
+        { name: './app/.DS_Store', data: 'x' },
+      ]),
+    )
+    expect(left_out).toBe(4)
+    expect(readdirSync(folder)).toEqual(['index.html'])
+  })
+
+  test('two things at the top are no top folder', async () => {
+    const { folder } = await unpacked(
+      archiveOf([
+        { name: 'a/x', data: 'x' },
+        { name: 'b', data: 'x' },
+      ]),
+    )
+    expect(readdirSync(folder).toSorted()).toEqual(['a', 'b'])
+  })
+
+  test('an archive in an archive stays one, bomb or not', async () => {
+    const bomb = zipOf([{ name: 'b', data: Buffer.alloc(2 ** 22) }])
+    const { folder } = await unpacked(
+      archiveOf([
+        { name: 'inner.zip', data: bomb.toString('latin1') },
+        { name: 'x', data: '' },
+      ]),
+    )
+    expect(lstatSync(join(folder, 'inner.zip')).isFile()).toBe(true)
+    expect(existsSync(join(folder, 'b'))).toBe(false)
+  })
+
+  test('many files, and names like those of an object’s own', async () => {
+    const names = [...Array.from({ length: 3_000 }, (_, n) => `src/${n % 60}/file-${n}.js`), '__proto__', 'constructor/toString']
+    const { folder, files } = await unpacked(archiveOf(names.map((name) => ({ name, data: name }))))
+    expect(files).toBe(names.length)
+    for (const name of names) expect(readFileSync(join(folder, name), 'utf8')).toBe(name)
+  })
+})
+
+test('an upload that breaks off leaves nothing', async () => {
+  async function* breaking() {
+    yield tgzOf([{ name: 'a', data: 'x' }]).subarray(0, 40)
+    throw new Error('the client is gone')
+  }
+  await expect(archives.receive(breaking(), signal)).rejects.toThrow('the client is gone')
+  expect(readdirSync(quarantine)).toEqual([])
+})

@@ -1,0 +1,247 @@
+import { crc32, deflateRawSync, gzipSync } from 'node:zlib'
+import { paxOf, tarOf, type TarEntry, tgzOf, type ZipEntry, zipOf } from './archives.ts'
+
+export interface Hostile {
+  name: string
+  bytes: () => Buffer
+  /** What the refusal has to say. */
+  says: RegExp
+}
+
+const file = 0o100644
+const link = 0o120777
+const long = (length: number) => 'n'.repeat(length)
+const fifty = `${long(48)}/`
+
+/** What both formats can say: as names, or as links. */
+const both: [name: string, entries: [name: string, target?: string][], says: RegExp][] = [
+  ['a name that climbs out', [['../evil']], /evil.*leads out/],
+  ['a name that climbs out from below', [['a/b/../../../evil']], /leads out/],
+  ['a name that climbs and comes back', [['a/../b']], /leads out/],
+  ['a folder that climbs out', [['ok.txt'], ['a/../../']], /leads out/],
+  ['an absolute path', [['/tmp/evil']], /absolute/],
+  ['two slashes', [['//host/share/evil']], /absolute/],
+  ['a drive', [['C:/evil']], /drive/],
+  ['a drive without a slash', [['c:evil']], /drive/],
+  ['backslashes', [['..\\..\\evil']], /backslash/],
+  ['a line break in a name', [['a\nb']], /control character/],
+  ['an escape sequence in a name', [['a\u001b[2Jb']], /control character/],
+  ['a file below 65 folders', [[`${'d/'.repeat(65)}f`]], /deeper than 64/],
+  ['a file that is named twice', [['a.txt'], ['a.txt']], /twice/],
+  ['names that differ in case', [['READ.me'], ['read.ME']], /upper and lower case/],
+  ['folders that differ in case', [['Src/a'], ['src/b']], /upper and lower case/],
+  ['names that differ in Unicode form', [['caf\u00e9'], ['cafe\u0301']], /Unicode form/],
+  ['a file that is a folder too', [['a'], ['a/b']], /at once|twice/],
+  ['a folder that is a file too', [['a/b'], ['a']], /at once|twice/],
+  ['a link to the system', [['ok.txt'], ['l', '/etc/passwd']], /leaves the archive/],
+  ['a link with a drive', [['ok.txt'], ['l', 'C:/Windows']], /leaves the archive/],
+  ['a link that climbs out', [['ok.txt'], ['a/l', '../../x']], /leaves the archive/],
+  ['a link out of the top folder', [['top/ok.txt'], ['top/l', '../other']], /leaves the archive/],
+  ['a link that leaves over another', [['ok.txt'], ['a/b/c', '../..'], ['x', 'a/b/c/../..']], /leaves the archive/],
+  ['links in a circle', [['ok.txt'], ['a', 'b'], ['b', 'a']], /circle/],
+  ['a link to itself', [['ok.txt'], ['a', 'a/x']], /circle/],
+  ['a link with a backslash', [['ok.txt'], ['l', '..\\..\\x']], /backslash/],
+  ['a link to nowhere', [['ok.txt'], ['l', '']], /nowhere/],
+  ['a link and a file through it', [['real/ok.txt'], ['l', 'real'], ['l/evil', undefined]], /at once|twice/],
+  ['a file and a link over it', [['ok.txt'], ['a'], ['a', 'ok.txt']], /twice|at once/],
+  ['a link over a folder', [['a/ok.txt'], ['A', 'a']], /upper and lower case|at once/],
+  ['a link in place of the top', [['l', 'l2']], /no files/],
+  ['folders alone', [['a/'], ['a/b/']], /no files/],
+  ['nothing that is not left out', [['node_modules/x/index.js'], ['.git/config']], /no files/],
+]
+
+const asZip = ([name, target]: [string, string?]): ZipEntry =>
+  target === undefined
+    ? { name, data: name.endsWith('/') ? '' : 'x', mode: name.endsWith('/') ? 0o040755 : file }
+    : { name, data: target, mode: link, method: 0 }
+const asTar = ([name, target]: [string, string?]): TarEntry => ({
+  name,
+  ...(name.length > 100 ? { pax: { path: name } } : {}),
+  ...(target === undefined ? { type: name.endsWith('/') ? '5' : '0', data: name.endsWith('/') ? '' : 'x' } : { type: '2', link: target }),
+})
+
+const ok: ZipEntry = { name: 'ok.txt', data: 'fine', mode: file }
+const okTar: TarEntry = { name: 'ok.txt', data: 'fine' }
+const zip = (name: string, entries: ZipEntry[], says: RegExp, lies?: Parameters<typeof zipOf>[1]): Hostile => ({
+  name: `zip: ${name}`,
+  bytes: () => zipOf(entries, lies),
+  says,
+})
+const tar = (name: string, entries: TarEntry[], says: RegExp): Hostile => ({ name: `tar.gz: ${name}`, bytes: () => tgzOf(entries), says })
+const raw = (name: string, bytes: () => Buffer, says: RegExp): Hostile => ({ name, bytes, says })
+
+const blank = (mebibytes: number) => Buffer.alloc(mebibytes * 2 ** 20)
+/** 64 MiB that pack to about a hundredth: many of them pass 1 GiB before they pass the ratio. */
+function thin(): Buffer {
+  const bytes = blank(64)
+  for (let at = 0, seed = 1; at < bytes.length; at += 128) bytes.writeUInt32LE((seed = (seed * 1103515245 + 12345) >>> 0), at)
+  return bytes
+}
+
+export const hostileArchives: Hostile[] = [
+  ...both.flatMap(([name, entries, says]) => [zip(name, entries.map(asZip), says), tar(name, entries.map(asTar), says)]),
+
+  zip('a NUL in a name', [ok, { name: 'a\0b', data: 'x' }], /NUL/),
+  tar('a NUL in a name', [okTar, { name: 'a', data: 'x', pax: { path: 'a\0b' } }], /NUL/),
+  zip('a name of 256 bytes', [{ name: long(256), data: 'x' }], /longer than 255/),
+  tar('a name of 256 bytes', [{ name: 'x', data: 'x', pax: { path: long(256) } }], /longer than 255/),
+  zip('a path of 1,500 bytes', [{ name: fifty.repeat(30) + 'x', data: 'x' }], /longer than 1024/),
+  tar('a path of 1,500 bytes', [{ name: 'x', data: 'x', pax: { path: fifty.repeat(30) + 'x' } }], /longer than 1024/),
+  zip('a socket', [ok, { name: 's', mode: 0o140644 }], /device or a pipe/),
+  zip('a character device', [ok, { name: 's', mode: 0o020644 }], /device/),
+  zip('a block device', [ok, { name: 's', mode: 0o060644 }], /device/),
+  zip('a pipe', [ok, { name: 's', mode: 0o010644 }], /pipe/),
+  tar('a hard link', [okTar, { name: 'h', type: '1', link: 'ok.txt' }], /hard link/),
+  tar('a hard link to the system', [okTar, { name: 'h', type: '1', link: '/etc/passwd' }], /hard link/),
+  tar('a character device', [okTar, { name: 'd', type: '3' }], /device/),
+  tar('a block device', [okTar, { name: 'd', type: '4' }], /device/),
+  tar('a pipe', [okTar, { name: 'p', type: '6' }], /pipe/),
+  tar('a sparse file', [okTar, { name: 'p', type: 'S', data: 'x' }], /unknown kind/),
+  tar('a volume', [okTar, { name: 'p', type: 'V' }], /unknown kind/),
+
+  zip('a bomb', [{ name: 'b', data: blank(64) }], /200 times/),
+  raw('tar.gz: a bomb', () => tgzOf([{ name: 'b', data: blank(64) }]), /200 times/),
+  raw('tar.gz: a bomb behind the end', () => gzipSync(Buffer.concat([tarOf([okTar]), blank(64)])), /200 times/),
+  raw('zip: more than 1 GiB', () => gigabyteZip(), /1073741824 bytes/),
+  raw('tar.gz: more than 1 GiB', () => gigabyteTar(), /1073741824 bytes/),
+  raw(
+    'zip: 100,001 entries',
+    () => zipOf(Array.from({ length: 100_001 }, (_, n) => ({ name: `f${n}`, data: String(n), method: 0 }))),
+    /100000 entries/,
+  ),
+  raw('tar.gz: 100,001 entries', () => tgzOf(Array.from({ length: 100_001 }, (_, n) => ({ name: `f${n}`, data: '' }))), /100000 entries|200 times/),
+
+  zip('an encrypted entry', [ok, { name: 'secret', data: 'x', flags: 1 }], /encrypted/),
+  zip('a masked directory', [ok, { name: 'secret', data: 'x', flags: 0x2041 }], /encrypted|no zip archive/),
+  zip('an unknown method', [ok, { name: 'l', data: 'x', method: 14 }], /method/),
+  zip('a size that is too small', [{ name: 'l', data: long(5000), says: { size: 10 } }], /more than it says/),
+  zip(
+    'a large size that is too small',
+    [{ name: 'l', data: Buffer.concat([thin().subarray(0, 2 ** 21)]), says: { size: 2 ** 20 } }],
+    /more than it says/,
+  ),
+  zip('a size that is too large', [{ name: 'l', data: 'x', says: { size: 10 } }], /less than it says/),
+  zip('a size of nine petabytes', [{ name: 'l', data: 'x', says: { size: 2 ** 53 - 2 } }], /less than it says/),
+  zip('a packed size past the end', [{ name: 'l', data: 'x', says: { packed: 2 ** 31 } }], /past its end|cut off/),
+  zip('a wrong checksum', [{ name: 'l', data: 'x', says: { crc: 1 } }], /checksum/),
+  zip('another name before the data', [{ name: 'good', data: 'x', says: { local_name: '../e' } }], /two names/),
+  zip('an offset past the end', [ok, { name: 'l', data: 'x', says: { offset: 2 ** 30 } }], /past its end/),
+  zip(
+    'entries that share bytes',
+    [
+      { name: 'aa', data: 'xyz', says: { local_name: 'aa' } },
+      { name: 'bb', data: 'xyz', says: { offset: 0 } },
+    ],
+    /two names|share/,
+  ),
+  raw('zip: entries that share bytes under one name', () => shared(), /share the same bytes|twice/),
+  zip('several disks', [ok], /no zip archive/, { disk: 3 }),
+  zip('more entries than there are', [ok], /no zip archive|past its end/, { entries: 40 }),
+  zip('no end', [ok], /no zip archive/, { no_end: true }),
+  zip('a folder with content', [ok, { name: 'd/', data: 'content', mode: 0o040755 }], /has content/),
+  zip('a link with a long target', [ok, { name: 'l', data: long(5000), mode: link }], /too long/),
+  raw('zip: cut off', () => zipOf([{ name: 'a', data: long(9000), method: 0 }]).subarray(0, 4000), /no zip archive/),
+
+  tar('a way out in a PAX header', [okTar, { name: 'a', data: 'x', pax: { path: '../../evil' } }], /leads out/),
+  tar('a link out in a PAX header', [okTar, { name: 'a', type: '2', link: 'ok.txt', pax: { linkpath: '/etc/passwd' } }], /leaves/),
+  tar('a size that lies in a PAX header', [{ name: 'a', data: 'x', pax: { size: '99999999999' } }], /damaged|cut off/),
+  tar('a size that is no number', [{ name: 'a', data: 'x', pax: { size: 'many' } }], /damaged|cut off/),
+  tar('a GNU long name that climbs out', [{ name: '././@LongLink', type: 'L', data: '../../evil\0' }, okTar], /leads out/),
+  tar(
+    'a GNU long link that climbs out',
+    [okTar, { name: '././@LongLink', type: 'K', data: '/etc/passwd\0' }, { name: 'l', type: '2', link: 'x' }],
+    /leaves/,
+  ),
+  tar('a PAX header of 2 MiB', [{ name: 'x', type: 'x', data: paxOf({ comment: noise(2 ** 21) }) }, okTar], /headers that are too large/),
+  tar(
+    'a PAX header of 16 MiB',
+    [{ name: 'x', type: 'x', data: paxOf({ comment: noise(2 ** 24) }) }, okTar],
+    /headers that are too large|damaged|200 times/,
+  ),
+  tar(
+    'many headers without an entry',
+    [...Array.from({ length: 4000 }, (_, n) => ({ name: 'g', type: 'g', data: paxOf({ [`k${n}`]: String(n) }) })), okTar],
+    /too large/,
+  ),
+  tar('a folder with content', [okTar, { name: 'd', type: '5', data: 'content' }], /has content/),
+  tar('a link with content', [okTar, { name: 'd', type: '2', link: 'ok.txt', data: 'content' }], /has content/),
+  tar('a negative size', [okTar, { name: 'a', size: `\xff${'\xff'.repeat(10)}\xf0` }], /damaged|cut off/),
+  tar('a wrong checksum', [okTar, { name: 'a', data: 'x', bad_checksum: true }], /damaged/),
+  tar('an entry that is cut off', [{ name: 'a', data: 'x', size: 100_000 }], /damaged|cut off/),
+  raw('tar.gz: cut off', () => tgzOf([{ name: 'a', data: noise(50_000) }]).subarray(0, 5_000), /damaged|cut off/),
+  raw('tar.gz: broken in the middle', () => broken(tgzOf([{ name: 'a', data: noise(50_000) }])), /damaged|cut off/),
+  raw('tar.gz: no tar in it', () => gzipSync(noise(5_000)), /no tar archive/),
+
+  raw('nothing', () => Buffer.alloc(0), /empty/),
+  raw('one byte', () => Buffer.from('P'), /neither/),
+  raw('text', () => Buffer.from('#!/bin/sh\necho evil\n'), /neither/),
+  raw('a tar that is not packed', () => tarOf([okTar]), /neither/),
+  raw('an empty zip', () => zipOf([]), /no files/),
+  raw('an empty tar.gz', () => tgzOf([]), /no files/),
+]
+
+/** Letters that hardly pack, the same each time. */
+function noise(length: number): string {
+  let seed = 7
+  let text = ''
+  while (text.length < length) text += ((seed = (seed * 1103515245 + 12345) >>> 0) >>> 3).toString(36)
+  return text.slice(0, length)
+}
+
+function broken(bytes: Buffer): Buffer {
+  const copy = Buffer.from(bytes)
+  copy.fill(0x55, copy.length >> 1, (copy.length >> 1) + 64)
+  return copy
+}
+
+function shared(): Buffer {
+  const bytes = zipOf([
+    { name: 'a', data: 'one' },
+    { name: 'b', data: 'two' },
+  ])
+  // The first is said to be longer than it is, over the header of the second.
+  const at = bytes.indexOf(Buffer.from([0x50, 0x4b, 0x01, 0x02]))
+  const stored = zipOf([
+    { name: 'a', data: bytes.subarray(0, at), method: 0 },
+    { name: 'b', data: 'x', method: 0 },
+  ])
+  const directory = stored.indexOf(Buffer.from([0x50, 0x4b, 0x01, 0x02]), at + 31)
+  const second = stored.indexOf(Buffer.from([0x50, 0x4b, 0x01, 0x02]), directory + 4)
+  // The second points into the content of the first, where a whole entry named b lies.
+  stored.writeUInt32LE(31 + bytes.indexOf(Buffer.from([0x50, 0x4b, 0x03, 0x04]), 4), second + 42)
+  bytes.copy(
+    stored,
+    second + 16,
+    bytes.indexOf(Buffer.from([0x50, 0x4b, 0x01, 0x02]), at + 4) + 16,
+    bytes.indexOf(Buffer.from([0x50, 0x4b, 0x01, 0x02]), at + 4) + 28,
+  )
+  stored.writeUInt16LE(8, second + 10)
+  return stored
+}
+
+function gigabyteTar(): Buffer {
+  const header = tarOf([{ name: 'a', size: 17 * 64 * 2 ** 20 }]).subarray(0, 512)
+  const piece = gzipSync(thin(), { level: 1 })
+  return Buffer.concat([gzipSync(header), ...Array.from({ length: 17 }, () => piece)])
+}
+
+function gigabyteZip(): Buffer {
+  const bytes = thin()
+  const packed = deflateRawSync(bytes, { level: 1 })
+  // Written as if stored, then marked as packed, so that the 64 MiB are packed once.
+  const sum = crc32(bytes)
+  const entries = Array.from({ length: 17 }, (_, n) => ({ name: `f${n}`, data: packed, method: 0, says: { size: bytes.length, crc: sum } }))
+  const zipped = zipOf(entries)
+  for (const mark of [0x04034b50, 0x02014b50]) markPacked(zipped, mark, entries.length, packed.length)
+  return zipped
+}
+
+function markPacked(bytes: Buffer, mark: number, count: number, packed: number): void {
+  const sign = Buffer.alloc(4)
+  sign.writeUInt32LE(mark)
+  let at = mark === 0x04034b50 ? 0 : bytes.lastIndexOf(Buffer.from([0x50, 0x4b, 0x05, 0x06]))
+  for (let n = 0; n < count; n++) {
+    at = mark === 0x04034b50 ? (n === 0 ? 0 : bytes.indexOf(sign, at + packed)) : bytes.lastIndexOf(sign, at - 1)
+    bytes.writeUInt16LE(8, at + (mark === 0x04034b50 ? 8 : 10))
+  }
+}
