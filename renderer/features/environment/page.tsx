@@ -79,6 +79,7 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
 
   if (error && !data) return <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />
   if (!project || !data) return <SkeletonRows rows={6} height={56} />
+  const hasShared = data.some(({ environment }) => environment === null)
   const acts = (
     <>
       <Button icon={ClipboardPaste} onClick={() => setOpen(nothingPasted)}>
@@ -149,7 +150,7 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
                 <section key={name} className="card" aria-labelledby={name}>
                   <header className="card-head">
                     <h2 id={name}>{title}</h2>
-                    <span className="faint env-about">{about}</span>
+                    {(value === null || hasShared) && <span className="faint env-about">{about}</span>}
                   </header>
                   <ul>
                     {variables.map((variable) => (
