@@ -1,9 +1,11 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../server/cli/client.ts'
 import { runCommandLine } from '../../server/cli/command-line.ts'
 import { serve as serveCommand } from '../../server/cli/serve.ts'
+import { makeRepository } from '../support/repository.ts'
 import { askEdge, homeport, newFolder, type Ran, type RunningInstance, serve } from '../support/instance-process.ts'
 
 const folder = newFolder('commands')
@@ -279,3 +281,55 @@ test.each(['serve', 'deploy', 'projects', 'deployments', 'logs', 'open', 'doctor
     expect(out).toContain('--json')
   },
 )
+
+describe('deploy without git', () => {
+  const plain = join(folder.path, 'plain')
+  const files: Record<string, string> = {
+    '.gitignore': '*.log\n/private/\n!keep.log\n',
+    '.dockerignore': '# what the image need not have\ndocs\n*.tmp\n',
+    'index.html': 'home',
+    'keep.log': 'kept',
+    'drop.log': 'dropped',
+    'private/x.html': 'dropped',
+    'sub/private/x.html': 'kept',
+    'sub/.gitignore': 'own.html\n',
+    'sub/own.html': 'dropped',
+    'docs/x.html': 'dropped',
+    'sub/docs/x.html': 'kept',
+    'x.tmp': 'dropped',
+    '.env': 'SECRET=1',
+    'node_modules/a/x.html': 'dropped',
+  }
+
+  test('sends what .gitignore and .dockerignore leave', async () => {
+    for (const [name, content] of Object.entries(files)) {
+      mkdirSync(join(plain, name, '..'), { recursive: true })
+      writeFileSync(join(plain, name), content)
+    }
+    symlinkSync('/etc/passwd', join(plain, 'out.html'))
+    symlinkSync(join(plain, 'index.html'), join(plain, 'in.html'))
+    const { code, out, err } = await run('deploy', plain, '--json')
+    expect(code).toBe(0)
+    expect(json(out)).toMatchObject({
+      project: { slug: 'plain', repo_url: null },
+      deployment: { source: 'upload', trigger: 'upload', status: 'ready' },
+    })
+    expect(err).toContain('Left out .env')
+    expect(err).toContain('Left out the link out.html')
+    const answers = await Promise.all(
+      Object.keys(files)
+        .filter((name) => !name.startsWith('.') && !name.includes('/.'))
+        .map(async (name) => [name, (await askEdge(instance.instance.edge_url, 'plain', `/${name}`)).status === 200 ? 'kept' : 'dropped'] as const),
+    )
+    const expected = answers.map(([name]) => [name, files[name] === 'dropped' ? 'dropped' : 'kept'])
+    expect(answers).toEqual(expected)
+    expect((await askEdge(instance.instance.edge_url, 'plain', '/in.html')).text).toBe('home')
+  })
+
+  test('a folder with git is read by the instance itself', async () => {
+    const repository = makeRepository({ 'index.html': 'from git' })
+    const { out } = await run('deploy', fileURLToPath(repository.url), '--project', 'with-git', '--json')
+    expect(json(out)).toMatchObject({ deployment: { source: 'folder', commit_sha: expect.stringMatching(/^[0-9a-f]{40}$/) } })
+    repository.remove()
+  })
+})
