@@ -1,3 +1,4 @@
+import { Problem } from '../contract/errors.ts'
 import type { Handlers } from '../contract/index.ts'
 import { projectFor } from './access.ts'
 import type { Context } from './context.ts'
@@ -8,7 +9,9 @@ export function createUploadHandlers(deps: FeatureDeps): Pick<Handlers<Context>,
   return {
     async uploadProject({ caller, signal }, { params, upload }) {
       const project = await deps.store.db.read((tx) => projectFor(tx, caller, params.slug))
-      const archive = await deps.archives.receive(upload, signal)
+      const archive = await deps.archives.receive(upload, signal).catch((error: unknown) => {
+        throw signal.aborted ? new Problem('bad_request', 'The connection ended before the archive was taken.', { cause: error }) : error
+      })
       try {
         return await enqueueAndShow(deps, { project_id: project.id, trigger: 'upload', source: { kind: 'archive', file: archive.file } })
       } finally {
