@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type FileHandle, mkdir, open, readdir, rm, symlink } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { limits } from '../contract/limits.ts'
 import { readTar } from './archive-tar.ts'
@@ -45,6 +45,9 @@ export interface Archives {
 
 /** Checked at once: one alone keeps a core busy. */
 const checkedAtOnce = 2
+/** A file up to this size is written while the next ones are read; so many at once. */
+const small_bytes = 64 * 1024
+const writtenAtOnce = 16
 /** Under this size what is unpacked is small whatever the ratio is: a page of blanks is no bomb. */
 const ratioFrom_bytes = 2 ** 20
 
@@ -120,6 +123,7 @@ async function walk(options: {
 }): Promise<{ files: number; left_out: number; bytes: number }> {
   const { into, signal } = options
   const handle = await open(options.file, 'r')
+  const writer = createWriter()
   try {
     const { size } = await handle.stat()
     const head = Buffer.alloc(4)
@@ -154,10 +158,12 @@ async function walk(options: {
       if (place === null) for await (const _ of entry.bytes);
       else {
         await folderAt(dirname(place))
-        await write(entry, place)
+        await writer.add(entry, place)
       }
     }
     const { links, files, left_out } = tree.finish()
+    await writer.end()
+    writer.check()
     if (into !== null) {
       for (const { path, target } of links) {
         await folderAt(dirname(join(into, path)))
@@ -166,18 +172,63 @@ async function walk(options: {
     }
     return { files, left_out, bytes }
   } finally {
+    await writer.end()
     await handle.close()
   }
 }
 
-/** A new file and no other: no mode but “may be run”, nothing followed, nothing replaced. */
-async function write(entry: ArchiveEntry, place: string): Promise<void> {
-  const handle = await open(place, 'wx', entry.is_executable ? 0o755 : 0o644)
-  try {
-    for await (const chunk of entry.bytes) for (let from = 0; from < chunk.length;) from += (await handle.write(chunk, from)).bytesWritten
-  } finally {
-    await handle.close()
+/**
+ * Writes files: new ones and no other, no mode but “may be run”, nothing followed, nothing replaced. Small ones a few at once,
+ * while the next entries are read.
+ */
+function createWriter() {
+  const under = new Set<Promise<void>>()
+  let failure: { error: unknown } | undefined
+
+  const behind = (work: Promise<void>): void => {
+    const settled = work
+      .catch((error: unknown) => {
+        failure ??= { error }
+      })
+      .finally(() => under.delete(settled))
+    under.add(settled)
   }
+
+  return {
+    async add({ bytes, is_executable }: ArchiveEntry, place: string): Promise<void> {
+      const mode = is_executable ? 0o755 : 0o644
+      const held: Buffer[] = []
+      let length = 0
+      let handle: FileHandle | undefined
+      try {
+        for await (const chunk of bytes) {
+          length += chunk.length
+          if (length <= small_bytes) held.push(chunk)
+          else {
+            handle ??= await open(place, 'wx', mode)
+            for (const piece of [...held.splice(0), chunk]) await writeAll(handle, piece)
+          }
+        }
+      } finally {
+        await handle?.close()
+      }
+      if (handle) return
+      if (under.size >= writtenAtOnce) await Promise.race(under)
+      if (failure) throw failure.error
+      behind(writeFile(place, Buffer.concat(held), { flag: 'wx', mode }))
+    },
+    /** Nobody writes any more when this resolves. */
+    async end(): Promise<void> {
+      await Promise.all(under)
+    },
+    check(): void {
+      if (failure) throw failure.error
+    },
+  }
+}
+
+async function writeAll(handle: FileHandle, chunk: Uint8Array): Promise<void> {
+  for (let from = 0; from < chunk.length;) from += (await handle.write(chunk, from)).bytesWritten
 }
 
 async function* bytesOf(handle: FileHandle, from: number, to: number, signal: AbortSignal): AsyncGenerator<Buffer> {
