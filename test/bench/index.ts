@@ -15,6 +15,7 @@ import type { Row } from './row.ts'
 import { benchStart } from './start.ts'
 import { makeStore } from './store.ts'
 import { benchStreams } from './streams.ts'
+import { benchUpload } from './upload.ts'
 import { benchWake } from './wake.ts'
 
 let store: string | undefined
@@ -34,6 +35,7 @@ const parts: Record<string, () => Promise<Row[]>> = {
   metrics: () => benchMeter(),
   wake: () => benchWake(),
   deploy: () => benchDeploy(),
+  upload: () => benchUpload(),
   api: async () => benchApi(await bigStore()),
   start: async () => benchStart(await bigStore()),
   logs: () => benchLogs(),
