@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -151,22 +151,33 @@ async function slowest(port: number, what: () => Promise<unknown>): Promise<numb
   return longest
 }
 
-const ourPurge = (port: number) => ({ purge: async (tag: string) => Number(await say(port, `${tag}\n`)) })
+const ourPurge = (port: number) => {
+  const say = talk(port)
+  return { purge: async (tag: string) => Number(await say(`${tag}\n`)) }
+}
 
 /** The reason of its answer is the count. */
-const xkeyPurge = (port: number) => async (tag: string) =>
-  Number(/^HTTP\/1\.1 200 (\d+)/.exec(await say(port, `PURGE / HTTP/1.1\r\nHost: app.localhost\r\nKey: ${tag}\r\n\r\n`))?.[1])
+const xkeyPurge = (port: number) => {
+  const say = talk(port)
+  return async (tag: string) => Number(/^HTTP\/1\.1 200 (\d+)/.exec(await say(`PURGE / HTTP/1.1\r\nHost: app.localhost\r\nKey: ${tag}\r\n\r\n`))?.[1])
+}
 
-/** One question and the first piece of its answer. */
-function say(port: number, text: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ port, host: '127.0.0.1', noDelay: true }, () => socket.write(text))
-    socket.on('error', reject)
-    socket.once('data', (bytes) => {
-      resolve(bytes.toString('latin1'))
-      socket.destroy()
+/** One question at a time, and the first piece of its answer, over a connection that stays: making one is no part of a purge. */
+function talk(port: number): (text: string) => Promise<string> {
+  let socket: Socket | undefined
+  return (text) =>
+    new Promise((resolve, reject) => {
+      socket ??= connect({ port, host: '127.0.0.1', noDelay: true })
+        .on('close', () => (socket = undefined))
+        .unref()
+      const failed = (error: Error): void => reject(error)
+      socket.once('error', failed)
+      socket.once('data', (bytes) => {
+        socket?.off('error', failed)
+        resolve(bytes.toString('latin1'))
+      })
+      socket.write(text)
     })
-  })
 }
 
 // `node test/bench/purge.ts [ROUNDS]`

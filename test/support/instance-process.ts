@@ -39,10 +39,14 @@ export interface RunningInstance {
 export async function serve(options: { data: string; args?: string[]; env?: Record<string, string> }): Promise<RunningInstance> {
   const args = options.args ?? ['--port', '0', '--edge-port', '0', '--runtime', 'process']
   // Started as `npm start` starts it (nodeFlags in server/cli/prepare.mjs).
-  const child = spawn(process.execPath, ['--max-semi-space-size=8', cli, 'serve', '--data', options.data, '--no-open', ...args], {
-    env: surroundings(options.env),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = spawn(
+    process.execPath,
+    ['--max-semi-space-size=8', '--heap-growing-percent=25', cli, 'serve', '--data', options.data, '--no-open', ...args],
+    {
+      env: surroundings(options.env),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
   const ended = result(child)
   const instance = await ready(child, options.data, ended)
   return {
