@@ -31,13 +31,13 @@ const imports = code.flatMap((file) => importsOf(file))
  */
 const shared = ['server/contract', 'server/lib']
 const drivers = {
-  'server/runtime': ['dockerode', 'tar-stream', 'semver', 'ignore'],
-  'server/source': ['ignore', 'tar-stream', 'yauzl'],
-  'server/builder': ['semver', 'yaml', 'ignore'],
+  'server/runtime': ['dockerode', 'tar-stream', 'semver'],
+  'server/source': ['tar-stream', 'yauzl'],
+  'server/builder': ['semver', 'yaml'],
 }
 const plan: Record<string, { rooms: string[]; packages: string[]; has_node?: boolean }> = {
   'server/contract': { rooms: [], packages: ['zod'], has_node: false },
-  'server/lib': { rooms: [], packages: [] },
+  'server/lib': { rooms: [], packages: ['ignore'] },
   'server/http': { rooms: [...shared, 'type:server/features'], packages: ['h3', 'zod', 'mrmime', '@fastify/busboy'] },
   'server/features': {
     rooms: [
@@ -57,7 +57,7 @@ const plan: Record<string, { rooms: string[]; packages: string[]; has_node?: boo
   'server/lan': { rooms: shared, packages: [] },
   'server/keys': { rooms: shared, packages: [] },
   'server/names': { rooms: shared, packages: [] },
-  'server/cli': { rooms: [...shared, 'server/options.ts'], packages: ['uqr', 'ignore', 'tar-stream'] },
+  'server/cli': { rooms: [...shared, 'server/options.ts'], packages: ['uqr', 'tar-stream'] },
   renderer: { rooms: ['server/contract', 'type:preload/bridge.ts'], packages: ['*'], has_node: false },
   preload: { rooms: [], packages: ['electron'], has_node: false },
   main: {

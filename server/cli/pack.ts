@@ -1,16 +1,12 @@
 import { createReadStream, existsSync } from 'node:fs'
-import { lstat, readdir, readFile, readlink, realpath } from 'node:fs/promises'
+import { lstat, readFile, readlink, realpath } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
-import ignore, { type Ignore } from 'ignore'
 import { pack } from 'tar-stream'
 import { createIgnore } from '../lib/docker-ignore.ts'
+import { filesOf } from '../lib/folder-files.ts'
 
-/** What no source holds: made by tools, never by people. */
-const neverPacked = new Set(['node_modules', '.git', '.hg', '.svn', '.DS_Store'])
-const localEnvironment = /^\.env(\..*)?$/
-const sharedEnvironment = /^\.env\.(example|sample|template|dist|defaults)$/
 /** Docker itself reads these whatever .dockerignore says. */
 const alwaysPacked = new Set(['Dockerfile', '.dockerignore'])
 
@@ -40,7 +36,7 @@ export function packFolder(folder: string, note: (line: string) => void): AsyncI
   }
   const all = async (): Promise<void> => {
     const wanted = createIgnore(existsSync(join(folder, '.dockerignore')) ? await readFile(join(folder, '.dockerignore'), 'utf8') : '')
-    for await (const name of namesBelow(folder, '', [], note)) if (alwaysPacked.has(name) || wanted(name, false)) await add(name)
+    for await (const name of filesOf(folder, note)) if (alwaysPacked.has(name) || wanted(name, false)) await add(name)
     tar.finalize()
   }
   all().catch((error: unknown) => tar.destroy(error instanceof Error ? error : new Error(String(error))))
@@ -54,37 +50,6 @@ export function isInGit(folder: string): boolean {
     if (existsSync(join(at, '.git'))) return true
     if (at === dirname(at)) return false
   }
-}
-
-interface Rules {
-  /** Relative to the folder; '' or ends with '/'. */
-  base: string
-  rules: Ignore
-}
-
-async function* namesBelow(root: string, base: string, above: Rules[], note: (line: string) => void): AsyncGenerator<string> {
-  const entries = (await readdir(join(root, base), { withFileTypes: true })).toSorted((a, b) => (a.name < b.name ? -1 : 1))
-  const own = entries.some((entry) => entry.name === '.gitignore' && entry.isFile()) ? await readFile(join(root, base, '.gitignore'), 'utf8') : null
-  const rules = own === null ? above : [...above, { base, rules: ignore().add(own) }]
-  for (const entry of entries) {
-    if (neverPacked.has(entry.name)) continue
-    const name = base + entry.name
-    if (isIgnored(entry.isDirectory() ? `${name}/` : name, rules)) continue
-    if (entry.isDirectory()) yield* namesBelow(root, `${name}/`, rules, note)
-    else if (localEnvironment.test(entry.name) && !sharedEnvironment.test(entry.name))
-      note(`Left out ${name}: put its variables into the project’s settings (homeport env import).`)
-    else yield name
-  }
-}
-
-/** The deepest .gitignore that has an opinion decides, as git does it. */
-function isIgnored(name: string, rules: Rules[]): boolean {
-  for (const { base, rules: own } of rules.toReversed()) {
-    const answer = own.test(name.slice(base.length))
-    if (answer.ignored) return true
-    if (answer.unignored) return false
-  }
-  return false
 }
 
 /** Where a link leads, as it may be written into the archive; null when that is outside. */

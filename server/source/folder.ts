@@ -1,16 +1,11 @@
 import { constants } from 'node:fs'
-import { copyFile, lstat, mkdir, readFile, readdir, readlink, realpath, stat, symlink } from 'node:fs/promises'
+import { copyFile, lstat, mkdir, readlink, realpath, stat, symlink } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative } from 'node:path'
-import ignore, { type Ignore } from 'ignore'
+import { filesOf } from '../lib/folder-files.ts'
 import { describeFolder, listFiles, staysInside, type GitHost } from './git.ts'
 import { SourceFailure, type FetchOptions, type Source } from './source.ts'
 
 const copiedAtOnce = 16
-/** What no source holds: made by tools, never by people. */
-const neverCopied = new Set(['node_modules', '.git', '.hg', '.svn', '.DS_Store'])
-const localEnvironment = /^\.env(\..*)?$/
-const sharedEnvironment = /^\.env\.(example|sample|template|dist|defaults)$/
-
 /**
  * Copies the working tree of a folder into `into/source`: what git would show of it, else all that no .gitignore names.
  * Files with variables of this machine (.env) are left out unless git keeps them: their place is in the project's variables.
@@ -24,7 +19,7 @@ export async function fetchFolder(path: string, options: FetchOptions, host: Git
   const description = await describeFolder(from, host, signal)
   const listed = description.is_git ? await listFiles(from, host, signal) : null
   note(`Copying the folder ${path}${listed ? ', without what git ignores' : ', without node_modules and what .gitignore names'}.`)
-  const copied = await copyAll(listed ?? walk(from, note), { from, target, note, signal })
+  const copied = await copyAll(listed ?? filesOf(from, note), { from, target, note, signal })
   note(
     `${copied} files copied${description.commit_sha ? `; commit ${description.commit_sha.slice(0, 12)}${description.is_dirty ? ' with changes that no commit holds' : ''}` : ''}.`,
   )
@@ -96,40 +91,4 @@ async function copyLink(name: string, path: string, destination: string, copy: C
   }
   await symlink(isAbsolute(target) ? relative(dirname(path), target) || '.' : target, destination)
   return true
-}
-
-/** All files below a folder that git does not know, by name relative to it, as the .gitignore files on the way allow. */
-async function* walk(root: string, note: (line: string) => void): AsyncGenerator<string> {
-  yield* walkFolder(root, '', [], note)
-}
-
-interface Rules {
-  /** Relative to the root; '' or ends with '/'. */
-  base: string
-  rules: Ignore
-}
-
-async function* walkFolder(root: string, base: string, above: Rules[], note: (line: string) => void): AsyncGenerator<string> {
-  const entries = await readdir(join(root, base), { withFileTypes: true })
-  const own = entries.some((entry) => entry.name === '.gitignore' && entry.isFile()) ? await readFile(join(root, base, '.gitignore'), 'utf8') : null
-  const rules = own === null ? above : [...above, { base, rules: ignore().add(own) }]
-  for (const entry of entries) {
-    if (neverCopied.has(entry.name)) continue
-    const name = base + entry.name
-    if (isIgnored(entry.isDirectory() ? `${name}/` : name, rules)) continue
-    if (entry.isDirectory()) yield* walkFolder(root, `${name}/`, rules, note)
-    else if (localEnvironment.test(entry.name) && !sharedEnvironment.test(entry.name))
-      note(`Left out ${name}: put its variables into the project’s settings.`)
-    else yield name
-  }
-}
-
-/** The deepest .gitignore that has an opinion decides, as git does it. */
-function isIgnored(name: string, rules: Rules[]): boolean {
-  for (const { base, rules: own } of rules.toReversed()) {
-    const answer = own.test(name.slice(base.length))
-    if (answer.ignored) return true
-    if (answer.unignored) return false
-  }
-  return false
 }
