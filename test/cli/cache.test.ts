@@ -1,11 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createClient } from '../../server/cli/client.ts'
-import { runCommandLine } from '../../server/cli/command-line.ts'
-import { serve as serveCommand } from '../../server/cli/serve.ts'
+import { runCommand } from '../support/command.ts'
 import { get } from '../support/edge.ts'
-import { newFolder, type Ran, type RunningInstance, serve } from '../support/instance-process.ts'
+import { newFolder, type RunningInstance, serve } from '../support/instance-process.ts'
 
 const folder = newFolder('cache-command')
 let instance: RunningInstance
@@ -30,25 +28,7 @@ afterAll(async () => {
   folder.remove()
 })
 
-/** Runs a command in this process, over real HTTP. */
-async function run(...args: string[]): Promise<Ran> {
-  let out = ''
-  let err = ''
-  const code = await runCommandLine(
-    args,
-    {
-      terminal: { out: (line) => void (out += `${line}\n`), err: (line) => void (err += `${line}\n`), is_interactive: false, has_colour: false },
-      cwd: folder.path,
-      now: () => Date.now(),
-      connect: () => createClient({ url: instance.instance.api_url, token: instance.instance.token }),
-      openUrl: async () => false,
-      ask: async () => undefined,
-      signal: new AbortController().signal,
-    },
-    serveCommand,
-  )
-  return { code, out, err }
-}
+const run = (...args: string[]) => runCommand(instance, folder.path, args)
 
 const visit = async (path: string) => {
   const { port } = new URL(instance.instance.edge_url)

@@ -2,11 +2,9 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createClient } from '../../server/cli/client.ts'
-import { runCommandLine } from '../../server/cli/command-line.ts'
-import { serve as serveCommand } from '../../server/cli/serve.ts'
+import { runCommand } from '../support/command.ts'
 import { makeRepository } from '../support/repository.ts'
-import { askEdge, homeport, newFolder, type Ran, type RunningInstance, serve } from '../support/instance-process.ts'
+import { askEdge, homeport, newFolder, type RunningInstance, serve } from '../support/instance-process.ts'
 
 const folder = newFolder('commands')
 const site = join(folder.path, 'My Site')
@@ -29,25 +27,7 @@ afterAll(async () => {
   folder.remove()
 })
 
-/** Runs a command in this process, over real HTTP: the ways through a process of its own are tried once each, below. */
-async function run(...args: string[]): Promise<Ran> {
-  let out = ''
-  let err = ''
-  const code = await runCommandLine(
-    args,
-    {
-      terminal: { out: (line) => void (out += `${line}\n`), err: (line) => void (err += `${line}\n`), is_interactive: false, has_colour: false },
-      cwd: folder.path,
-      now: () => Date.now(),
-      connect: () => createClient({ url: instance.instance.api_url, token: instance.instance.token }),
-      openUrl: async () => false,
-      ask: async () => undefined,
-      signal: new AbortController().signal,
-    },
-    serveCommand,
-  )
-  return { code, out, err }
-}
+const run = (...args: string[]) => runCommand(instance, folder.path, args)
 
 const json = (text: string): unknown => JSON.parse(text)
 
