@@ -176,9 +176,8 @@ function readReport(path, name, code) {
 
 /** What test/support/requirements.ts misses on this machine: [{name, reason}]. */
 async function lacking() {
-  const ask = `import { requires } from ${JSON.stringify(join(root, 'test/support/requirements.ts'))}
-    const names = ['docker', 'chromium', 'electron', 'git']
-    console.log(JSON.stringify(names.map((name) => ({ name, ...requires(name) })).filter((one) => !one.ok)))`
+  const ask = `import { requirements, requires } from ${JSON.stringify(join(root, 'test/support/requirements.ts'))}
+    console.log(JSON.stringify(requirements.map((name) => ({ name, ...requires(name) })).filter((one) => !one.ok)))`
   const { output } = await run(['--input-type=module', '--eval', ask], { minutes: 1 })
   return JSON.parse(output.trim().split('\n').at(-1))
 }

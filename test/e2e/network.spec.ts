@@ -22,7 +22,8 @@ const test = base.extend<object, { house: TestPlatform }>({
   ],
 })
 
-test.skip(process.platform !== 'linux', 'it needs a second address of loopback, which Linux has')
+const loopback = requires('loopback')
+test.skip(!loopback.ok, loopback.reason)
 
 async function phone(browser: Browser, url: string) {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })

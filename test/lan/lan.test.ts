@@ -5,6 +5,7 @@ import { createLan, type Lan, type LanOptions, type LanProject } from '../../ser
 import { createLog } from '../../server/lib/log.ts'
 import { ask } from '../support/ask.ts'
 import { owner, startEdge, type TestEdge } from '../support/edge.ts'
+import { requires } from '../support/requirements.ts'
 import { until } from '../support/until.ts'
 
 const near = '127.0.0.2'
@@ -50,7 +51,7 @@ afterEach(async () => {
   await edge.close()
 })
 
-describe.runIf(process.platform === 'linux')('the network', () => {
+describe.skipIf(!requires('loopback').ok)('the network', () => {
   test('is opened by a look and closed by one; many looks at once open nothing twice', async () => {
     expect(lan.status()).toEqual({ open: false, warning: null, dashboard_urls: [], projects: [] })
     projects = [named('one')]

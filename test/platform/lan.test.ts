@@ -9,11 +9,12 @@ import { ask } from '../support/ask.ts'
 import { newFolder, serve } from '../support/instance-process.ts'
 import { startTestPlatform, until } from '../support/platform.ts'
 import type { TestPlatform } from '../support/platform.ts'
+import { requires } from '../support/requirements.ts'
 import { makeRepository } from '../support/repository.ts'
 import type { Repository } from '../support/repository.ts'
 
-/** Linux answers on all of 127.0.0.0/8: two of it stand for addresses on a network. */
-const onLinux = describe.runIf(process.platform === 'linux')
+/** Two addresses of loopback stand for those of a network. */
+const withNetwork = describe.skipIf(!requires('loopback').ok)
 const near = '127.0.0.2'
 const other = '127.0.0.3'
 const password = 'a long enough password'
@@ -31,7 +32,7 @@ require('node:http')
 `,
 }
 
-onLinux('by default', () => {
+withNetwork('by default', () => {
   test('every listener of the platform stands on loopback', async () => {
     const folder = newFolder('lan-default')
     const running = await serve({ data: folder.path })
@@ -43,7 +44,7 @@ onLinux('by default', () => {
   })
 })
 
-onLinux('the network, opened', () => {
+withNetwork('the network, opened', () => {
   let home: TestPlatform
   let repository: Repository
   let addresses = [near]

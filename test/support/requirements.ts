@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
-export type Requirement = 'docker' | 'chromium' | 'electron' | 'git' | 'sshd' | 'nss'
+export type Requirement = 'docker' | 'chromium' | 'electron' | 'git' | 'sshd' | 'nss' | 'loopback'
 
 const found = new Map<Requirement, { ok: boolean; reason: string }>()
 
@@ -16,6 +16,9 @@ export function requires(what: Requirement): { ok: boolean; reason: string } {
   }
   return answer
 }
+
+/** Linux answers on all of 127.0.0.0/8; elsewhere a second address has to be given to the machine first. */
+const hasLoopbacks = process.platform === 'linux'
 
 const look: Record<Requirement, () => { ok: boolean; reason: string }> = {
   docker() {
@@ -53,6 +56,9 @@ const look: Record<Requirement, () => { ok: boolean; reason: string }> = {
     }
     return { ok: true, reason: '' }
   },
+  loopback() {
+    return { ok: hasLoopbacks, reason: hasLoopbacks ? '' : 'no second address of loopback (127.0.0.2) to stand for a network; Linux has it' }
+  },
   git() {
     try {
       execFileSync('git', ['--version'], { stdio: 'ignore' })
@@ -72,3 +78,6 @@ export const chromiumPath: string | undefined = [
   '/usr/bin/google-chrome',
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ].find((path): path is string => path !== undefined && existsSync(path))
+
+/** What a suite may ask for. */
+export const requirements = Object.keys(look) as Requirement[]
