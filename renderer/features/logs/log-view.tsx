@@ -61,8 +61,7 @@ export function LogView({ store, filter, wrap, showTime, follow, onFollowChange,
     if (!reveal || !scroller.current) return
     const index = list.rows.indexOf(reveal.line)
     if (index >= 0) scroller.current.scrollTop = Math.max(0, list.top(index) - scroller.current.clientHeight / 3)
-    // Only when asked: the rows change all the time.
-    // oxlint-disable-next-line react-hooks/exhaustive-deps
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- only when asked: the rows change all the time
   }, [reveal])
 
   const first = Math.max(0, list.at(scrollTop) - overscan)
