@@ -19,15 +19,15 @@ import { createSettingsBook } from './features/settings.ts'
 import { createPasswordSignIn } from './features/sign-in.ts'
 import { createGate } from './http/index.ts'
 import { createFileKey } from './keys/file-key.ts'
-import type { MasterKey } from './keys/keys.ts'
 import { createLan, type Lan } from './lan/lan.ts'
 import { createBus } from './lib/bus.ts'
-import { type Clock, isoTime, systemClock } from './lib/clock.ts'
+import { isoTime, systemClock } from './lib/clock.ts'
 import { type InstanceFile, isProcessAlive, readInstanceFile, removeInstanceFile, writeInstanceFile } from './lib/instance-file.ts'
-import { type Log, silentLog } from './lib/log.ts'
+import { silentLog } from './lib/log.ts'
 import { hashSecret, newSecret } from './lib/token.ts'
 import { createNames } from './names/index.ts'
 import type { PlatformOptions } from './options.ts'
+import { DataFolderTaken, type Platform, type PlatformHost, reachable, shownHost } from './platform.ts'
 import { appsToStop, chooseRuntime } from './runtime/choose.ts'
 import { createRuntimes } from './runtime/index.ts'
 import { createArchives } from './source/archive.ts'
@@ -41,46 +41,7 @@ import { insertSignInCode } from './store/people.ts'
 import { listUncached } from './store/projects.ts'
 import { createSealer } from './store/sealed.ts'
 
-/** What the host of the platform brings along: the desktop has a keychain, tests turn the clock. */
-export interface PlatformHost {
-  masterKey?: MasterKey
-  log?: Log
-  clock?: Clock
-  /** Where an engine is looked for, in place of the usual places. */
-  docker_candidates?: string[]
-  /** Another hosts file, and other folders of the system to keep certificates in. */
-  names?: { hosts_path?: string; root?: string; home?: string }
-  /** Addresses of this machine on the network around it, in place of those that its interfaces have. */
-  lan_addresses?: () => string[]
-}
-
-/** A running platform. */
-export interface Platform {
-  /** What stands in `instance.json`, token included. */
-  instance: InstanceFile
-  api_url: string
-  edge_url: string
-  dashboard_url: string
-  version: string
-  /** Sentences that the person who started it should read, such as a port that was taken. */
-  notices: string[]
-  /** A fresh link that signs a browser in as the owner, once. */
-  signInUrl(): Promise<string>
-  /** The machine slept: looks at the world anew. */
-  resync(): void
-  /** Stops accepting, ends streams, parks work, closes. Within ten seconds; may be called twice. */
-  stop(): Promise<void>
-}
-
-/** Another instance holds the data folder. Nothing of it was opened. */
-export class DataFolderTaken extends Error {
-  readonly first: InstanceFile | undefined
-  constructor(folder: string, first: InstanceFile | undefined) {
-    super(`Homeport runs on ${folder} already${first ? `: process ${first.pid}, ${first.api_url}` : ''}. Use that one, or another --data folder.`)
-    this.name = 'DataFolderTaken'
-    this.first = first
-  }
-}
+export { DataFolderTaken, type Platform, type PlatformHost } from './platform.ts'
 
 const lastRequestsEvery_ms = 1_000
 const signInLife_ms = 24 * 3600_000
@@ -388,11 +349,3 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     throw error
   }
 }
-
-/** An address that a person can open: a wildcard bind is reached by the loopback name. */
-function shownHost(host: string): string {
-  const name = reachable(host)
-  return name.includes(':') ? `[${name}]` : name
-}
-
-const reachable = (host: string): string => (host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host)

@@ -32,7 +32,7 @@ export type Success =
   | { status: 200 | 201; json: z.ZodType }
   | { status: 204 }
   | { status: 200; events: Record<string, z.ZodType>; raw?: boolean }
-  | { status: 200; content_type: string }
+  | { status: 200; content_type: string; is_stream?: boolean }
 
 /** Keeps the literal types of a specification. */
 export function operation<const T extends OperationSpec>(spec: T): T {
@@ -63,9 +63,11 @@ export type Output<T extends OperationSpec> = T['success'] extends { json: infer
   ? z.input<S>
   : T['success'] extends { events: unknown }
     ? EventStream
-    : T['success'] extends { content_type: string }
-      ? Uint8Array
-      : void
+    : T['success'] extends { content_type: string; is_stream: true }
+      ? AsyncIterable<Uint8Array>
+      : T['success'] extends { content_type: string }
+        ? Uint8Array
+        : void
 
 /** The body, query and parameters as a client writes them. */
 export interface ClientInput<T extends OperationSpec> {

@@ -7,7 +7,7 @@ import type { Context } from '../features/context.ts'
 import type { Door } from './doors.ts'
 import { parseBody, parseParams, parseQuery } from './parse.ts'
 import type { Run, Target } from './pipeline.ts'
-import { json, nothing, text } from './respond.ts'
+import { file, json, nothing, text } from './respond.ts'
 import type { Answer } from './respond.ts'
 import { createRoutes } from './routes.ts'
 import type { Routes } from './routes.ts'
@@ -43,7 +43,10 @@ function bind<Id extends OperationId>(id: Id, handlers: Handlers<Context>, strea
     const output: unknown = await handler(context, input as Input<Operations[Id]>)
 
     if ('json' in success) return json(success.status, output)
-    if ('content_type' in success) return text(200, success.content_type, output as Uint8Array<ArrayBuffer>)
+    if ('content_type' in success) {
+      if (!success.is_stream) return text(200, success.content_type, output as Uint8Array<ArrayBuffer>)
+      return file(success.content_type, output as AsyncIterable<Uint8Array>)
+    }
     if (!('events' in success)) return nothing()
     const events = output as EventStream
     if (!request.is_head) {

@@ -24,6 +24,69 @@ export interface Tables {
   domains: DomainTable
   authorities: { id: string; certificate: string; sealed_key: Uint8Array; created_at: string }
   passwords: { user_id: string; hash: string; created_at: string }
+  databases: DatabaseRow
+  database_dumps: DatabaseDumpTable
+  watches: WatchRow
+  branches: { project_id: string; branch: string; commit_sha: string }
+  previews: PreviewRow
+  screenshots: { deployment_id: string; variant: 'desktop' | 'mobile'; bytes: number; created_at: string }
+}
+
+export interface DatabaseRow {
+  project_id: string
+  /** Empty: the project's own; else that of the preview of this branch. */
+  branch: string
+  /** Where it lies; it stays there whatever later deployments run on. */
+  driver: RuntimeName
+  db_name: string
+  db_user: string
+  sealed_password: Uint8Array
+  /** 0 while it is being made: the row stands first, so that what was begun is finished or undone after a crash. */
+  is_ready: 0 | 1
+  created_at: string
+}
+
+interface DatabaseDumpTable extends Omit<DatabaseDumpRow, 'seq'> {
+  seq: Generated<number>
+}
+
+/** Outlives its database and its project. */
+export interface DatabaseDumpRow {
+  seq: number
+  id: string
+  project_id: string
+  project_slug: string
+  db_name: string
+  reason: 'manual' | 'drop' | 'restore'
+  /** Its name in the folder of dumps. */
+  file: string
+  bytes: number
+  created_at: string
+}
+
+/** How a project's repository is watched; no row: with the defaults, and not looked at yet. */
+export interface WatchRow {
+  project_id: string
+  deploys_pushes: 0 | 1
+  previews: 0 | 1
+  preview_databases: 0 | 1
+  /** The address whose branches are known; another one is looked at as if for the first time. */
+  repo_url: string | null
+  checked_at: string | null
+  /** Why the last look failed; null: it did not. */
+  message: string | null
+}
+
+/** An open preview. */
+export interface PreviewRow {
+  project_id: string
+  branch: string
+  /** `{branch}--{slug}.localhost`, unique on the instance. */
+  host: string
+  is_cold: 0 | 1
+  last_request_at: string | null
+  created_at: string
+  updated_at: string
 }
 
 interface CacheEventTable extends Omit<CacheEventRow, 'seq'> {

@@ -1,0 +1,53 @@
+import type { MasterKey } from './keys/keys.ts'
+import type { Clock } from './lib/clock.ts'
+import type { InstanceFile } from './lib/instance-file.ts'
+import type { Log } from './lib/log.ts'
+
+/** What the host of the platform brings along: the desktop has a keychain, tests turn the clock. */
+export interface PlatformHost {
+  masterKey?: MasterKey
+  log?: Log
+  clock?: Clock
+  /** Where an engine is looked for, in place of the usual places. */
+  docker_candidates?: string[]
+  /** Another hosts file, and other folders of the system to keep certificates in. */
+  names?: { hosts_path?: string; root?: string; home?: string }
+  /** Addresses of this machine on the network around it, in place of those that its interfaces have. */
+  lan_addresses?: () => string[]
+}
+
+/** A running platform. */
+export interface Platform {
+  /** What stands in `instance.json`, token included. */
+  instance: InstanceFile
+  api_url: string
+  edge_url: string
+  dashboard_url: string
+  version: string
+  /** Sentences that the person who started it should read, such as a port that was taken. */
+  notices: string[]
+  /** A fresh link that signs a browser in as the owner, once. */
+  signInUrl(): Promise<string>
+  /** The machine slept: looks at the world anew. */
+  resync(): void
+  /** Stops accepting, ends streams, parks work, closes. Within ten seconds; may be called twice. */
+  stop(): Promise<void>
+}
+
+/** Another instance holds the data folder. Nothing of it was opened. */
+export class DataFolderTaken extends Error {
+  readonly first: InstanceFile | undefined
+  constructor(folder: string, first: InstanceFile | undefined) {
+    super(`Homeport runs on ${folder} already${first ? `: process ${first.pid}, ${first.api_url}` : ''}. Use that one, or another --data folder.`)
+    this.name = 'DataFolderTaken'
+    this.first = first
+  }
+}
+
+/** An address that a person can open: a wildcard bind is reached by the loopback name. */
+export function shownHost(host: string): string {
+  const name = reachable(host)
+  return name.includes(':') ? `[${name}]` : name
+}
+
+export const reachable = (host: string): string => (host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host)
