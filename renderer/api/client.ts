@@ -1,8 +1,10 @@
 import type { z } from 'zod'
 import type { Operations } from '../../server/contract/index.ts'
 import { type FollowHandlers, type FollowOptions, follow } from './follow.ts'
-import { problemOf, unreachable } from './problem.ts'
+import { ApiProblem, problemOf, unreachable } from './problem.ts'
 import { type RouteId, routes } from './routes.ts'
+import { type SendFile, sendFile } from './send-file.ts'
+import { type Sending, sendFile } from './send-file.ts'
 
 type Operation<Id extends RouteId> = Operations[Id]
 type Params<Id extends RouteId> = z.input<Operation<Id>['params']>
@@ -18,7 +20,15 @@ export type CallInput<Id extends RouteId> = { query?: Query<Id>; signal?: AbortS
   : { params: Params<Id> }) &
   (Body<Id> extends undefined ? { body?: undefined } : { body: Body<Id> })
 
+/** The operations that take a file. */
+export type UploadId = { [Id in RouteId]: Operation<Id> extends { upload: unknown } ? Id : never }[RouteId]
+
 export type StreamId = { [Id in RouteId]: Operation<Id> extends { success: { events: unknown } } ? Id : never }[RouteId]
+
+/** Operations that take a file as their body. */
+export type UploadId = { [Id in RouteId]: Operation<Id> extends { upload: object } ? Id : never }[RouteId]
+/** Operations that answer with a file. */
+export type FileId = { [Id in RouteId]: Operation<Id> extends { success: { content_type: string } } ? Id : never }[RouteId]
 
 type EventSchemas<Id extends StreamId> =
   Operation<Id> extends { success: { events: infer Schemas extends Record<string, z.ZodType> } } ? Schemas : never
@@ -31,6 +41,14 @@ export type EventOf<Id extends StreamId> = {
 export interface Client {
   /** Calls an operation; throws an ApiProblem when it does not succeed. */
   call<Id extends RouteId>(id: Id, input: CallInput<Id>): Promise<Answer<Id>>
+  /** Sends a file, and tells how far it is on its way; throws an ApiProblem, or the reason of the signal. */
+  upload<Id extends UploadId>(id: Id, input: CallInput<Id>, file: Blob, sending: Sending): Promise<Answer<Id>>
+  /** Where a file of the instance lies, for a picture or a link. */
+  urlOf<Id extends FileId>(id: Id, input: CallInput<Id>): string
+  /** Sends a file to an operation that takes one, and tells how many bytes of it are away; throws as `call` does. */
+  send<Id extends UploadId>(id: Id, input: { params: Params<Id> } & SendFile): Promise<Answer<Id>>
+  /** Where an operation is, for an `<img>` or a download: the session rides on the cookie. null where a token would be needed. */
+  addressOf<Id extends RouteId>(id: Id, params: Params<Id>): string | null
   /** Follows a stream until the signal or its end; reconnects, and resumes where it was. Never throws. */
   follow<Id extends StreamId>(id: Id, input: CallInput<Id>, handlers: FollowHandlers<EventOf<Id>>, options: FollowOptions): void
 }
@@ -59,6 +77,24 @@ export function createClient(options: { base_url: string; token: string | null; 
       if (!response.ok) throw await problemOf(response)
       return response.status === 204 ? undefined : await response.json()
     },
+    async upload(id, input, file, sending) {
+      const { url } = addressOf(options.base_url, id, input)
+      const { status, text } = await sendFile(url, headers, file, sending).catch((error: unknown) => {
+        if (error instanceof ApiProblem && error.status === 401) options.onSignedOut()
+        throw error
+      })
+      return status === 204 ? undefined : JSON.parse(text)
+    },
+    urlOf: (id, input) => addressOf(options.base_url, id, input).url,
+    async send(id, { params, ...file }) {
+      const { method, url } = addressOf(options.base_url, id, { params })
+      const response = await sendFile(method, url, headers, file).catch((error: unknown) => {
+        if (error instanceof ApiProblem && error.status === 401) options.onSignedOut()
+        throw error
+      })
+      return response.status === 204 ? undefined : await response.json()
+    },
+    addressOf: (id, params) => (options.token === null ? addressOf(options.base_url, id, { params }).url : null),
     follow(id, input, handlers, followOptions) {
       const { url } = addressOf(options.base_url, id, input)
       void follow(url, common, { ...handlers, onSignedOut: options.onSignedOut }, followOptions)
@@ -66,9 +102,10 @@ export function createClient(options: { base_url: string; token: string | null; 
   }
 }
 
-function addressOf(base: string, id: RouteId, input: { params?: Record<string, unknown> | undefined; query?: Record<string, unknown> | undefined }) {
+function addressOf(base: string, id: RouteId, input: { params?: unknown; query?: Record<string, unknown> | undefined }) {
   const [method = 'GET', template = '/'] = routes[id].split(' ')
-  const path = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(input.params?.[name])))
+  const params = new Map<string, unknown>(Object.entries(input.params ?? {}))
+  const path = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params.get(name))))
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(input.query ?? {})) if (value !== undefined) query.set(name, String(value))
   return { method, url: `${base}${path}${query.size > 0 ? `?${query}` : ''}` }
