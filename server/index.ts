@@ -40,6 +40,7 @@ import { openStore } from './store/open.ts'
 import { insertSignInCode } from './store/people.ts'
 import { listUncached } from './store/projects.ts'
 import { createSealer } from './store/sealed.ts'
+import { createDisk } from './upkeep/disk.ts'
 
 export { DataFolderTaken, type Platform, type PlatformHost } from './platform.ts'
 
@@ -202,6 +203,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
         is_local: true,
       }),
       archives,
+      disk: createDisk({ data_dir }),
       names,
       lan: { status: () => lan?.status() ?? { open: false, warning: null, dashboard_urls: [], projects: [] }, look: async () => lan?.look() },
       describeFolder: (path) => source.describeFolder(path),

@@ -6,6 +6,7 @@ import { metricsOperations, sparklineOperations } from './metrics.ts'
 import { networkOperations } from './network.ts'
 import type { HandlersOf, OperationSpec } from './operation.ts'
 import { projectOperations } from './projects.ts'
+import { diskOperations } from './upkeep.ts'
 import { uploadOperations } from './uploads.ts'
 
 /** The operations of the customer's document. */
@@ -19,10 +20,13 @@ export const operations = {
 } satisfies Record<string, OperationSpec>
 
 /** Those, and what an instance adds for its own command line and dashboard. */
-export const allOperations = { ...operations, ...instanceOperations, ...networkOperations, ...sparklineOperations } satisfies Record<
-  string,
-  OperationSpec
->
+export const allOperations = {
+  ...operations,
+  ...instanceOperations,
+  ...networkOperations,
+  ...sparklineOperations,
+  ...diskOperations,
+} satisfies Record<string, OperationSpec>
 
 export type Operations = typeof allOperations
 export type OperationId = keyof Operations

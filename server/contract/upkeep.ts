@@ -34,7 +34,7 @@ export const diskUse = z.object({
 export type DiskUse = z.output<typeof diskUse>
 
 /** What a clean-up may free; the rest is never touched by one. */
-export const cleanKind = z.enum(['images', 'build_cache', 'bundles', 'logs', 'edge_cache', 'screenshots', 'other'])
+export const cleanKind = z.enum(['images', 'build_cache', 'volumes', 'bundles', 'logs', 'edge_cache', 'screenshots', 'other'])
 export type CleanKind = z.output<typeof cleanKind>
 
 export const backup = z.object({
@@ -48,7 +48,7 @@ export type Backup = z.output<typeof backup>
 
 const nameParams = z.object({ name: z.string() })
 
-export const upkeepOperations = {
+export const diskOperations = {
   getDisk: operation({
     method: 'GET',
     path: '/instance/disk',
@@ -88,6 +88,9 @@ export const upkeepOperations = {
     },
     errors: ['invalid_input'],
   }),
+}
+
+export const backupOperations = {
   listBackups: operation({
     method: 'GET',
     path: '/instance/backups',

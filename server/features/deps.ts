@@ -8,6 +8,7 @@ import type { Archives } from '../source/archive.ts'
 import type { Sealer } from '../store/sealed.ts'
 import type { Names } from '../names/names.ts'
 import type { Store } from '../store/open.ts'
+import type { Disk } from '../upkeep/disk.ts'
 import type { MetricsBook } from './metrics-book.ts'
 import type { Purge } from './purge.ts'
 
@@ -44,6 +45,8 @@ export interface FeatureDeps {
   }
   /** Where uploads come in. */
   archives: Archives
+  /** What takes which room, and how some of it is freed. */
+  disk: Disk
   /** HTTPS on local names, and the hosts file. */
   names: Names
   /** What git knows of a folder of this machine. */

@@ -5,6 +5,7 @@ import { createCacheHandlers } from './cache.ts'
 import type { Context } from './context.ts'
 import { createDeploymentHandlers } from './deployments.ts'
 import type { FeatureDeps } from './deps.ts'
+import { createDiskHandlers } from './disk.ts'
 import { createEnvVarHandlers, envVarFor } from './env-vars.ts'
 import { createHttpsHandlers } from './https.ts'
 import { createInstanceHandlers } from './instance.ts'
@@ -31,6 +32,7 @@ export function createHandlers(deps: FeatureDeps): Handlers<Context> {
     ...createPeopleHandlers(deps),
     ...createHttpsHandlers(deps),
     ...createUploadHandlers(deps),
+    ...createDiskHandlers(deps),
   }
 }
 

@@ -17,6 +17,7 @@ import { createLog } from '../../server/lib/log.ts'
 import { newToken } from '../../server/lib/token.ts'
 import { createEdgeHandlers } from './double-edge.ts'
 import { createEnvVarHandlers } from './double-env-vars.ts'
+import { createUpkeepHandlers } from './double-upkeep.ts'
 
 export const purgeToken = 'hpp_token_of_every_project'
 export const cookieName = 'homeport_test'
@@ -313,6 +314,7 @@ function createHandlers(
     },
     ...createEdgeHandlers((context, slug) => visible(projects, context, slug)),
     ...createEnvVarHandlers((context, slug) => visible(projects, context, slug)),
+    ...createUpkeepHandlers(),
     getSession: async ({ caller }) => ({
       user: user(caller),
       account: account(caller),
