@@ -3,7 +3,6 @@ import type { Operations } from '../../server/contract/index.ts'
 import { type FollowHandlers, type FollowOptions, follow } from './follow.ts'
 import { ApiProblem, problemOf, unreachable } from './problem.ts'
 import { type RouteId, routes } from './routes.ts'
-import { type SendFile, sendFile } from './send-file.ts'
 import { type Sending, sendFile } from './send-file.ts'
 
 type Operation<Id extends RouteId> = Operations[Id]
@@ -20,15 +19,12 @@ export type CallInput<Id extends RouteId> = { query?: Query<Id>; signal?: AbortS
   : { params: Params<Id> }) &
   (Body<Id> extends undefined ? { body?: undefined } : { body: Body<Id> })
 
-/** The operations that take a file. */
-export type UploadId = { [Id in RouteId]: Operation<Id> extends { upload: unknown } ? Id : never }[RouteId]
-
-export type StreamId = { [Id in RouteId]: Operation<Id> extends { success: { events: unknown } } ? Id : never }[RouteId]
-
 /** Operations that take a file as their body. */
 export type UploadId = { [Id in RouteId]: Operation<Id> extends { upload: object } ? Id : never }[RouteId]
 /** Operations that answer with a file. */
 export type FileId = { [Id in RouteId]: Operation<Id> extends { success: { content_type: string } } ? Id : never }[RouteId]
+
+export type StreamId = { [Id in RouteId]: Operation<Id> extends { success: { events: unknown } } ? Id : never }[RouteId]
 
 type EventSchemas<Id extends StreamId> =
   Operation<Id> extends { success: { events: infer Schemas extends Record<string, z.ZodType> } } ? Schemas : never
@@ -45,10 +41,6 @@ export interface Client {
   upload<Id extends UploadId>(id: Id, input: CallInput<Id>, file: Blob, sending: Sending): Promise<Answer<Id>>
   /** Where a file of the instance lies, for a picture or a link. */
   urlOf<Id extends FileId>(id: Id, input: CallInput<Id>): string
-  /** Sends a file to an operation that takes one, and tells how many bytes of it are away; throws as `call` does. */
-  send<Id extends UploadId>(id: Id, input: { params: Params<Id> } & SendFile): Promise<Answer<Id>>
-  /** Where an operation is, for an `<img>` or a download: the session rides on the cookie. null where a token would be needed. */
-  addressOf<Id extends RouteId>(id: Id, params: Params<Id>): string | null
   /** Follows a stream until the signal or its end; reconnects, and resumes where it was. Never throws. */
   follow<Id extends StreamId>(id: Id, input: CallInput<Id>, handlers: FollowHandlers<EventOf<Id>>, options: FollowOptions): void
 }
@@ -86,15 +78,6 @@ export function createClient(options: { base_url: string; token: string | null; 
       return status === 204 ? undefined : JSON.parse(text)
     },
     urlOf: (id, input) => addressOf(options.base_url, id, input).url,
-    async send(id, { params, ...file }) {
-      const { method, url } = addressOf(options.base_url, id, { params })
-      const response = await sendFile(method, url, headers, file).catch((error: unknown) => {
-        if (error instanceof ApiProblem && error.status === 401) options.onSignedOut()
-        throw error
-      })
-      return response.status === 204 ? undefined : await response.json()
-    },
-    addressOf: (id, params) => (options.token === null ? addressOf(options.base_url, id, { params }).url : null),
     follow(id, input, handlers, followOptions) {
       const { url } = addressOf(options.base_url, id, input)
       void follow(url, common, { ...handlers, onSignedOut: options.onSignedOut }, followOptions)

@@ -20,7 +20,6 @@ export const routes = {
   rollbackDeployment: 'POST /v1/projects/{slug}/deployments/{id}/rollback',
   streamBuildLog: 'GET /v1/projects/{slug}/deployments/{id}/logs',
   streamRuntimeLog: 'GET /v1/projects/{slug}/runtime-logs',
-  uploadProject: 'POST /v1/projects/{slug}/upload',
   getMetrics: 'GET /v1/projects/{slug}/metrics',
   listEnvVars: 'GET /v1/projects/{slug}/env-vars',
   createEnvVars: 'POST /v1/projects/{slug}/env-vars',

@@ -1,43 +1,52 @@
 import { problemOf, unreachable } from './problem.ts'
 
-export interface SendFile {
-  file: Blob
+export interface Sending {
   /** What the file is, in the words of the contract. */
   type: string
   signal?: AbortSignal
-  onProgress?: (sent: number) => void
+  onProgress?: (sent: number, total: number) => void
 }
 
 /**
- * Sends a file as the body of a request, and tells how far it is: `fetch` cannot say that. Throws an ApiProblem when it is
- * refused, and the reason of the signal when that ends it: nothing of it goes on then.
+ * Posts a file, and tells how far it is on its way: `fetch` cannot say that. Throws an ApiProblem when it is refused, and the reason
+ * of the signal when that ends it: nothing of it goes on then.
  */
-export function sendFile(method: string, url: string, headers: Record<string, string>, { file, type, signal, onProgress }: SendFile): Promise<Response> {
+export function sendFile(
+  url: string,
+  headers: Record<string, string>,
+  file: Blob,
+  { type, signal, onProgress }: Sending,
+): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
     const request = new XMLHttpRequest()
     const stop = () => request.abort()
-    request.open(method, url)
+    request.open('POST', url)
     for (const [name, value] of Object.entries({ ...headers, 'content-type': type })) request.setRequestHeader(name, value)
-    request.upload.onprogress = ({ loaded }) => onProgress?.(loaded)
+    request.upload.onprogress = ({ loaded }) => onProgress?.(loaded, file.size)
     request.onabort = () => reject(signal?.reason ?? new DOMException('The sending was stopped.', 'AbortError'))
     request.onerror = () => reject(unreachable(undefined))
     request.onload = () => {
-      // A token was given for that address alone; a browser follows a redirect by itself here, and its answer counts for nothing.
-      if (request.responseURL !== new URL(url, location.href).href) return reject(unreachable(undefined))
-      const answer = new Response(request.status === 204 ? null : request.responseText, { status: request.status, headers: headersOf(request) })
-      if (answer.ok) resolve(answer)
-      else void problemOf(answer).then(reject)
+      const { status, responseText: text } = request
+      // A browser follows a redirect by itself here; what answers elsewhere counts for nothing.
+      if (request.responseURL !== new URL(url, location.href).href) reject(unreachable(undefined))
+      else if (status >= 200 && status < 300) resolve({ status, text })
+      else void problemOf(new Response(text, { status, headers: headersOf(request) })).then(reject)
     }
     request.onloadend = () => signal?.removeEventListener('abort', stop)
-    if (signal?.aborted) return reject(signal.reason)
     signal?.addEventListener('abort', stop)
     request.send(file)
   })
 }
 
+/** Whether it ended because somebody wanted it to. */
+export function isGivenUp(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'AbortError'
+}
+
 function headersOf(request: XMLHttpRequest): Headers {
   const headers = new Headers()
-  for (const name of ['content-type', 'retry-after', 'x-request-id']) {
+  for (const name of ['retry-after', 'x-request-id']) {
     const value = request.getResponseHeader(name)
     if (value !== null) headers.set(name, value)
   }
