@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { explainFailure, planBuild } from './builder/index.ts'
 import { version } from './contract/index.ts'
 import { createEngine } from './deploy/engine.ts'
+import { createWatcher } from './deploy/watch.ts'
 import { createEdge } from './edge/index.ts'
 import { createAuthenticator } from './features/authenticate.ts'
 import { examine } from './features/doctor.ts'
@@ -173,6 +174,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       dashboardUrlOf: (slug) => `${urls.dashboard}projects/${slug}`,
       cpus: options.cpus,
     })
+    const watcher = createWatcher()
     pageOf = engine.pageOf
     wake = engine.wake
 
@@ -181,6 +183,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     const features: FeatureDeps = {
       store,
       engine,
+      watcher,
       sealer,
       bus,
       clock,

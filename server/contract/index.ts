@@ -5,6 +5,8 @@ import { instanceOperations } from './instance.ts'
 import { metricsOperations, sparklineOperations } from './metrics.ts'
 import { networkOperations } from './network.ts'
 import type { HandlersOf, OperationSpec } from './operation.ts'
+import { previewOperations, watchOperations } from './previews.ts'
+import { screenshotOperations } from './previews.ts'
 import { projectOperations } from './projects.ts'
 import { diskOperations } from './upkeep.ts'
 import { uploadOperations } from './uploads.ts'
@@ -14,6 +16,8 @@ export const operations = {
   ...projectOperations,
   ...cacheOperations,
   ...deploymentOperations,
+  ...previewOperations,
+  ...screenshotOperations,
   ...metricsOperations,
   ...envVarOperations,
   ...uploadOperations,
@@ -25,6 +29,7 @@ export const allOperations = {
   ...instanceOperations,
   ...networkOperations,
   ...sparklineOperations,
+  ...watchOperations,
   ...diskOperations,
 } satisfies Record<string, OperationSpec>
 

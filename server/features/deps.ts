@@ -1,6 +1,8 @@
 import type { Check, RuntimeStatus, Settings } from '../contract/instance.ts'
 import type { LanStatus } from '../contract/network.ts'
+import type { ScreenshotVariant } from '../contract/previews.ts'
 import type { Engine } from '../deploy/engine.ts'
+import type { Watcher } from '../deploy/watch.ts'
 import type { EdgeCache } from '../edge/edge.ts'
 import type { Bus } from '../lib/bus.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -16,6 +18,8 @@ import type { Purge } from './purge.ts'
 export interface FeatureDeps {
   store: Store
   engine: Engine
+  /** Looks at the repositories. */
+  watcher: Pick<Watcher, 'check' | 'follow'>
   sealer: Sealer
   bus: Bus
   clock: Clock
@@ -47,6 +51,8 @@ export interface FeatureDeps {
   archives: Archives
   /** What takes which room, and how some of it is freed. */
   disk: Disk
+  /** Pictures of what was deployed. */
+  screenshots: { read(of: { id: string; project_id: string }, variant: ScreenshotVariant): Promise<Uint8Array<ArrayBuffer> | undefined> }
   /** HTTPS on local names, and the hosts file. */
   names: Names
   /** What git knows of a folder of this machine. */

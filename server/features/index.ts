@@ -13,7 +13,9 @@ import { createLanHandlers } from './lan.ts'
 import { createPasswordHandlers } from './password.ts'
 import { createMetricsHandlers } from './metrics.ts'
 import { createPeopleHandlers } from './people.ts'
+import { createPreviewHandlers } from './previews.ts'
 import { createProjectHandlers } from './projects.ts'
+import { createScreenshotHandlers } from './screenshots.ts'
 import { createUploadHandlers } from './uploads.ts'
 
 export type { FeatureDeps } from './deps.ts'
@@ -22,6 +24,7 @@ export type { FeatureDeps } from './deps.ts'
 export function createHandlers(deps: FeatureDeps): Handlers<Context> {
   return {
     ...createProjectHandlers(deps),
+    ...createPreviewHandlers(deps),
     ...createCacheHandlers(deps),
     ...createDeploymentHandlers(deps),
     ...createEnvVarHandlers(deps),
@@ -31,6 +34,7 @@ export function createHandlers(deps: FeatureDeps): Handlers<Context> {
     ...createPasswordHandlers(deps),
     ...createPeopleHandlers(deps),
     ...createHttpsHandlers(deps),
+    ...createScreenshotHandlers(deps),
     ...createUploadHandlers(deps),
     ...createDiskHandlers(deps),
   }

@@ -17,6 +17,7 @@ import { createLog } from '../../server/lib/log.ts'
 import { newToken } from '../../server/lib/token.ts'
 import { createEdgeHandlers } from './double-edge.ts'
 import { createEnvVarHandlers } from './double-env-vars.ts'
+import { createPreviewHandlers } from './double-previews.ts'
 import { createUpkeepHandlers } from './double-upkeep.ts'
 
 export const purgeToken = 'hpp_token_of_every_project'
@@ -244,6 +245,7 @@ function createHandlers(
     metrics: true,
     https_redirect: false,
     hosts_file: false,
+    screenshots: true,
     lan: false,
     plan: 'pro' as const,
     email_verified: true,
@@ -304,6 +306,10 @@ function createHandlers(
         },
       }
     },
+    async getScreenshot(context, { params }) {
+      visible(projects, context, params.slug)
+      throw new Problem('screenshot_not_found', 'There is no picture of it.')
+    },
     async streamBuildLog(context, { params, query }) {
       visible(projects, context, params.slug)
       return stream(context, query)
@@ -314,6 +320,7 @@ function createHandlers(
     },
     ...createEdgeHandlers((context, slug) => visible(projects, context, slug)),
     ...createEnvVarHandlers((context, slug) => visible(projects, context, slug)),
+    ...createPreviewHandlers((context, slug) => visible(projects, context, slug)),
     ...createUpkeepHandlers(),
     getSession: async ({ caller }) => ({
       user: user(caller),

@@ -1,0 +1,91 @@
+import type { DeploymentStatus } from '../contract/deployments.ts'
+import { hostLabels } from '../lib/branch-label.ts'
+import type { Tx } from './open.ts'
+import type { PreviewRow, WatchRow } from './tables.ts'
+
+/** How a project is watched; the defaults where nothing was said yet. */
+export function readWatch(tx: Tx, projectId: string): WatchRow {
+  const row = tx.sqlFirst<WatchRow>('SELECT * FROM watches WHERE project_id = ?', projectId)
+  return row ?? { project_id: projectId, deploys_pushes: 1, previews: 1, preview_databases: 0, repo_url: null, checked_at: null, message: null }
+}
+
+export function updateWatch(tx: Tx, projectId: string, change: Partial<Omit<WatchRow, 'project_id'>>): void {
+  tx.sqlRun('INSERT OR IGNORE INTO watches (project_id) VALUES (?)', projectId)
+  if (Object.keys(change).length > 0) tx.run(tx.query.updateTable('watches').set(change).where('project_id', '=', projectId))
+}
+
+/** The commit of each branch, as the last look found it. */
+export function readBranches(tx: Tx, projectId: string): Map<string, string> {
+  const rows = tx.sqlAll<{ branch: string; commit_sha: string }>('SELECT branch, commit_sha FROM branches WHERE project_id = ?', projectId)
+  return new Map(rows.map((row) => [row.branch, row.commit_sha]))
+}
+
+export function noteBranch(tx: Tx, projectId: string, branch: string, sha: string): void {
+  tx.sqlRun('INSERT OR REPLACE INTO branches (project_id, branch, commit_sha) VALUES (?, ?, ?)', projectId, branch, sha)
+}
+
+/** `branch` absent: all of them. */
+export function forgetBranch(tx: Tx, projectId: string, branch?: string): void {
+  if (branch === undefined) tx.sqlRun('DELETE FROM branches WHERE project_id = ?', projectId)
+  else tx.sqlRun('DELETE FROM branches WHERE project_id = ? AND branch = ?', projectId, branch)
+}
+
+export function findPreview(tx: Tx, projectId: string, branch: string): PreviewRow | undefined {
+  return tx.sqlFirst('SELECT * FROM previews WHERE project_id = ? AND branch = ?', projectId, branch)
+}
+
+export function findPreviewByHost(tx: Tx, host: string): PreviewRow | undefined {
+  return tx.sqlFirst('SELECT * FROM previews WHERE host = ?', host)
+}
+
+export function listOpenPreviews(tx: Tx, projectId: string): PreviewRow[] {
+  return tx.sqlAll('SELECT * FROM previews WHERE project_id = ? ORDER BY branch', projectId)
+}
+
+/** The preview of a branch, made where there is none: with a name that no other has. */
+export function openPreview(tx: Tx, project: { id: string; slug: string }, branch: string, now: string): PreviewRow {
+  const found = findPreview(tx, project.id, branch)
+  if (found) {
+    tx.sqlRun('UPDATE previews SET updated_at = ? WHERE project_id = ? AND branch = ?', now, project.id, branch)
+    return { ...found, updated_at: now }
+  }
+  const names = hostLabels(branch, project.slug).map((label) => `${label}.localhost`)
+  const host = names.find((name) => findPreviewByHost(tx, name) === undefined)
+  if (host === undefined) throw new Error(`No name is left for the preview of a branch of ${project.slug}.`)
+  const row: PreviewRow = { project_id: project.id, branch, host, is_cold: 0, last_request_at: null, created_at: now, updated_at: now }
+  tx.run(tx.query.insertInto('previews').values(row))
+  return row
+}
+
+export function updatePreview(tx: Tx, projectId: string, branch: string, change: Partial<Pick<PreviewRow, 'is_cold' | 'updated_at'>>): void {
+  tx.run(tx.query.updateTable('previews').set(change).where('project_id', '=', projectId).where('branch', '=', branch))
+}
+
+export function removePreview(tx: Tx, projectId: string, branch: string): void {
+  tx.sqlRun('DELETE FROM previews WHERE project_id = ? AND branch = ?', projectId, branch)
+}
+
+export interface PreviewState extends PreviewRow {
+  /** What serves it, or else its newest. */
+  deployment_id: string
+  commit_sha: string | null
+  commit_message: string | null
+  /** Of its newest deployment. */
+  status: DeploymentStatus
+  was_ready: 0 | 1
+}
+
+/** Open previews with what they show, the newest change first. */
+export function listPreviewStates(tx: Tx, projectId: string): PreviewState[] {
+  return tx.sqlAll(
+    `SELECT p.*, s.id AS deployment_id, s.commit_sha, s.commit_message, n.status,
+       EXISTS (SELECT 1 FROM deployments r WHERE r.project_id = p.project_id AND r.target = 'preview' AND r.branch = p.branch
+         AND r.status = 'ready' AND r.created_at >= p.created_at) AS was_ready
+     FROM previews p
+     JOIN deployments n ON n.seq = (SELECT max(seq) FROM deployments d WHERE d.project_id = p.project_id AND d.target = 'preview' AND d.branch = p.branch)
+     JOIN deployments s ON s.seq = (SELECT d.seq FROM deployments d WHERE d.project_id = p.project_id AND d.target = 'preview' AND d.branch = p.branch
+       ORDER BY d.is_current DESC, d.seq DESC LIMIT 1)
+     WHERE p.project_id = ? ORDER BY p.updated_at DESC, n.seq DESC`,
+    projectId,
+  )
+}
