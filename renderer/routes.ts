@@ -16,6 +16,7 @@ const later = {
   settings: () => import('./features/settings/page.tsx'),
   instance: () => import('./features/instance/page.tsx'),
   network: () => import('./features/network/page.tsx'),
+  disk: () => import('./features/instance/disk-page.tsx'),
   palette: () => import('./features/palette/palette.tsx'),
   newProject: () => import('./features/projects/new-project.tsx'),
 }
@@ -26,6 +27,7 @@ export const pages: Record<string, Page> = {
   '/projects': ProjectsPage,
   '/instance': lazy(later.instance),
   '/instance/network': lazy(later.network),
+  '/instance/disk': lazy(later.disk),
 }
 
 /** Below `/projects/:slug`, in the order of the tabs. */

@@ -22,6 +22,12 @@ export const keys = {
   sparklines: ['sparklines'],
   cacheEvents: (slug: string) => ['cache-events', slug],
   envVars: (slug: string) => ['env-vars', slug],
+  /** The database of a project, or null. */
+  database: (slug: string) => ['database', slug],
+  dumps: (slug: string) => ['dumps', slug],
+  everyDump: ['every-dump'],
+  disk: ['disk'],
+  backups: ['backups'],
   https: ['https'],
   hostsFile: ['hosts-file'],
   lan: ['lan'],

@@ -36,6 +36,8 @@ export const routes = {
   followInstance: 'GET /instance/events',
   deployFolder: 'POST /instance/deploy-folder',
   doctor: 'GET /instance/doctor',
+  getDisk: 'GET /instance/disk',
+  cleanDisk: 'POST /instance/disk/clean',
   getSettings: 'GET /instance/settings',
   updateSettings: 'PATCH /instance/settings',
   getHttps: 'GET /instance/https',

@@ -4,6 +4,7 @@ import { useInstance } from '../../api/queries.ts'
 const tabs = [
   { path: '/instance', text: 'Instance' },
   { path: '/instance/network', text: 'Network' },
+  { path: '/instance/disk', text: 'Disk' },
 ] as const
 
 /** Name and tabs over the pages of the instance. Its network is the owner's business. */
