@@ -5,6 +5,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { join } from 'node:path'
 import { explainFailure, planBuild } from './builder/index.ts'
 import { version } from './contract/index.ts'
+import { createDatabases } from './database/databases.ts'
+import { createDatabaseServers } from './database/index.ts'
 import { createEngine } from './deploy/engine.ts'
 import { createWatcher } from './deploy/watch.ts'
 import { createEdge } from './edge/index.ts'
@@ -30,7 +32,11 @@ import { createNames } from './names/index.ts'
 import type { PlatformOptions } from './options.ts'
 import { DataFolderTaken, type Platform, type PlatformHost, reachable, shownHost } from './platform.ts'
 import { appsToStop, chooseRuntime } from './runtime/choose.ts'
+import { createEngine as createDockerEngine } from './runtime/docker-engine.ts'
 import { createRuntimes } from './runtime/index.ts'
+import type { RuntimeOptions } from './runtime/runtime.ts'
+import { createChromium } from './screenshot/chromium.ts'
+import { createScreenshots } from './screenshot/index.ts'
 import { createArchives } from './source/archive.ts'
 import { trustHostCertificates } from './source/certificates.ts'
 import { createSource } from './source/index.ts'
@@ -40,8 +46,11 @@ import { listLocalNames } from './store/domains.ts'
 import { openStore } from './store/open.ts'
 import { insertSignInCode } from './store/people.ts'
 import { listUncached } from './store/projects.ts'
+import { createScreenshotStore } from './store/screenshots.ts'
 import { createSealer } from './store/sealed.ts'
+import { createBackups } from './upkeep/backups.ts'
 import { createDisk } from './upkeep/disk.ts'
+import { createRounds } from './upkeep/rounds.ts'
 
 export { DataFolderTaken, type Platform, type PlatformHost } from './platform.ts'
 
@@ -75,8 +84,8 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     const settings = createSettingsBook(store.db)
     const bus = createBus()
 
-    const instanceId = foundation.owner.id.slice(-12)
-    const runtimes = createRuntimes({
+    const instanceId = foundation.instance_id
+    const runtimeOptions: RuntimeOptions = {
       instance_id: instanceId,
       data_dir,
       log,
@@ -91,7 +100,9 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
         ...(options.docker_host === null ? {} : { host: options.docker_host }),
         ...(host.docker_candidates === undefined ? {} : { candidates: host.docker_candidates }),
       },
-    })
+    }
+    const docker = createDockerEngine(runtimeOptions)
+    const runtimes = createRuntimes(runtimeOptions, docker)
     const runtime = await chooseRuntime(runtimes, options.runtime)
     const source = createSource({ environment: await trustHostCertificates(options.environment, join(data_dir, 'cache')) })
 
@@ -118,9 +129,11 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
 
     let pageOf: ReturnType<typeof createEngine>['pageOf'] | undefined
     let wake: ReturnType<typeof createEngine>['wake'] | undefined
+    const lookSecret = newSecret()
     const edge = createEdge({
       log,
       clock,
+      look_secret: lookSecret,
       unknown: (name) => pageOf?.(name),
       wake: (route) => wake?.(route.project_id, route.deployment_id ?? ''),
       metrics: () => settings.current().metrics,
@@ -151,9 +164,43 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     const purge = createPurge({ db: store.db, cache: edge.cache, clock, bus })
     for (const id of await store.db.read(listUncached)) edge.cache.setEnabled(id, false)
 
+    const screenshots = createScreenshots({
+      store: createScreenshotStore(store.db),
+      screenshotter: host.screenshotter ?? createChromium(options),
+      bus,
+      clock,
+      log,
+      data_dir,
+      isWanted: () => settings.current().screenshots,
+      routeOf: (name) => edge.route(name),
+      at: { host: reachable(options.host), port: edgeAt.port },
+      look_secret: lookSecret,
+    })
+    closers.push(() => screenshots.close())
+
+    const databases = createDatabases({
+      db: store.db,
+      sealer,
+      bus,
+      clock,
+      log,
+      servers: createDatabaseServers(),
+      default_runtime: runtime.name,
+    })
+    await databases.start()
+
+    const backups = await createBackups({ data_dir, instance_id: instanceId, key_kind: masterKey.kind, sealer, clock, log, databases: undefined })
+    const rounds = createRounds({ clock, log })
+    rounds.add('safe_copy', () => backups.copyHourly())
+    closers.push(
+      () => backups.close(),
+      () => rounds.close(),
+    )
+
     const engine = createEngine({
       store,
       edge,
+      databases,
       runtimes,
       default_runtime: runtime.name,
       fetchSource: source.fetchSource,
@@ -171,6 +218,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       },
       concurrentBuilds: (plan) => plans[plan as keyof typeof plans].concurrent_builds,
       urlOf: (name) => `http://${name}:${edgeAt.port}`,
+      forgetScreenshots: screenshots.forget,
       dashboardUrlOf: (slug) => `${urls.dashboard}projects/${slug}`,
       cpus: options.cpus,
     })
@@ -184,6 +232,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       store,
       engine,
       watcher,
+      databases,
       sealer,
       bus,
       clock,
@@ -206,6 +255,8 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
         is_local: true,
       }),
       archives,
+      screenshots,
+      backups,
       disk: createDisk({ data_dir }),
       names,
       lan: { status: () => lan?.status() ?? { open: false, warning: null, dashboard_urls: [], projects: [] }, look: async () => lan?.look() },
@@ -229,6 +280,8 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
           ],
           encryption: masterKey.kind,
           names: names.checks,
+          databases: databases.checks,
+          screenshots: screenshots.check,
         }),
     }
 
@@ -275,6 +328,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     urls.dashboard = `${urls.api}/app/`
 
     await engine.start()
+    await screenshots.start()
 
     lan = createLan({
       ...lanFacts(store.db, settings.current),
@@ -289,6 +343,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       bus.onAny((name) => name.startsWith('project:') && lan?.nudge()),
     )
 
+    rounds.start()
     const noteRequests = setInterval(() => {
       const seen = edge.takeLastRequests()
       if (seen.size === 0) return
@@ -327,7 +382,9 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       clearInterval(noteRequests)
       await lan?.close()
       const gateClosed = gate.close({ grace_ms: 2_000 })
-      await engine.close(appsToStop(settings.current().on_exit))
+      const stopped = appsToStop(settings.current().on_exit)
+      await engine.close(stopped)
+      await databases.close(stopped)
       await gateClosed
       await closeAll()
       removeInstanceFile(data_dir, process.pid)

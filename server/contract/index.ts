@@ -1,20 +1,21 @@
 import { cacheOperations } from './cache.ts'
+import { databaseOperations } from './databases.ts'
 import { deploymentOperations } from './deployments.ts'
 import { envVarOperations } from './env-vars.ts'
 import { instanceOperations } from './instance.ts'
 import { metricsOperations, sparklineOperations } from './metrics.ts'
 import { networkOperations } from './network.ts'
 import type { HandlersOf, OperationSpec } from './operation.ts'
-import { previewOperations, watchOperations } from './previews.ts'
-import { screenshotOperations } from './previews.ts'
+import { previewOperations, screenshotOperations, watchOperations } from './previews.ts'
 import { projectOperations } from './projects.ts'
-import { diskOperations } from './upkeep.ts'
+import { backupOperations, diskOperations } from './upkeep.ts'
 import { uploadOperations } from './uploads.ts'
 
 /** The operations of the customer's document. */
 export const operations = {
   ...projectOperations,
   ...cacheOperations,
+  ...databaseOperations,
   ...deploymentOperations,
   ...previewOperations,
   ...screenshotOperations,
@@ -31,6 +32,7 @@ export const allOperations = {
   ...sparklineOperations,
   ...watchOperations,
   ...diskOperations,
+  ...backupOperations,
 } satisfies Record<string, OperationSpec>
 
 export type Operations = typeof allOperations

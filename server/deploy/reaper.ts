@@ -1,18 +1,22 @@
 import { rm } from 'node:fs/promises'
 import type { RuntimeName } from '../contract/deployments.ts'
+import type { DatabaseDrop } from '../database/databases.ts'
 import type { Artifact } from '../runtime/runtime.ts'
+import { isoTime } from '../lib/clock.ts'
 import {
   countArtifactUsers,
   findDeploymentById,
+  insertCleanup,
   listCleanups,
-  listCurrent,
-  listWithArtifact,
+  listForRetention,
   purgeProject,
   removeCleanup,
   updateDeployment,
 } from '../store/deployments.ts'
+import { listProjectIds } from '../store/projects.ts'
 import type { DeploymentRow } from '../store/tables.ts'
-import { dropBundles, pruneBundles } from './bundles.ts'
+import { dropBundles, pruneSources } from './bundles.ts'
+import { keptOf } from './keep.ts'
 import { snapshotFolder, workFolder } from './run.ts'
 import { isTerminal } from './states.ts'
 import type { YardDeps } from './yard.ts'
@@ -22,6 +26,9 @@ export type Cleanup =
   | { kind: 'project'; project_id: string }
   /** What an attempt left that could not end in order: containers, images, folders. */
   | { kind: 'attempt'; deployment_id: string; runtime: RuntimeName }
+  /** A build that no row names any more. */
+  | { kind: 'build'; deployment_id: string; runtime: RuntimeName; artifact: Artifact }
+  | DatabaseDrop
 
 /** Does everything that is due, and says how much could not be done: it stays due. */
 export async function reap(deps: YardDeps): Promise<number> {
@@ -30,6 +37,8 @@ export async function reap(deps: YardDeps): Promise<number> {
     try {
       const work = JSON.parse(row.work) as Cleanup
       if (work.kind === 'project') await cleanProject(deps, work.project_id)
+      else if (work.kind === 'database') await deps.databases.finishDrop(work)
+      else if (work.kind === 'build') await deps.runtime(work.runtime).discard(work.deployment_id, work.artifact)
       else if (await beginsAgain(deps, work.deployment_id)) continue
       else await clearAttempt(deps, work)
       await deps.store.db.write((tx) => removeCleanup(tx, row.seq))
@@ -70,35 +79,53 @@ async function cleanProject(deps: YardDeps, projectId: string): Promise<void> {
     await driver.forget(projectId)
   }
   for (const row of rows) {
-    await discard(deps, row)
+    await release(deps, row)
+    // What an attempt left besides a build.
+    await clearAttempt(deps, { deployment_id: row.id, runtime: row.runtime })
+    await rm(snapshotFolder(deps.data_dir, row.id), { recursive: true, force: true })
     deps.store.logs.remove(row.id)
   }
+  await deps.forgetScreenshots({ project_id: projectId })
   await dropBundles(deps.data_dir, projectId)
   deps.store.logs.remove(projectId)
   deps.edge.meter.forget(projectId)
   deps.store.metrics.remove(projectId)
   await deps.edge.cache.forget(projectId)
+  await deps.databases.forgetProject(projectId)
   await deps.store.db.write((tx) => purgeProject(tx, projectId))
 }
 
-/** Frees the builds that are over the number to keep; the current one and the one before it always stay. */
+/** Frees the builds and sources of a project that are over the number to keep; the current ones and the one before production's stay. */
 export async function prune(deps: YardDeps, projectId: string): Promise<void> {
-  const { rows, current } = await deps.store.db.read((tx) => ({
-    rows: listWithArtifact(tx, projectId),
-    current: new Set(listCurrent(tx, projectId).map((row) => row.id)),
-  }))
-  const ready = rows.filter((row) => row.status === 'ready')
-  const kept = new Set([...ready.slice(0, Math.max(2, deps.settings().keep_deployments)).map((row) => row.id), ...current])
-  for (const row of rows) if (!kept.has(row.id)) await discard(deps, row)
-  await pruneBundles(deps, projectId)
+  const { rows, branches } = await deps.store.db.read((tx) => listForRetention(tx, projectId))
+  const kept = keptOf(rows, deps.settings().keep_deployments, branches)
+  for (const row of rows) if (row.has_artifact && !row.is_open && !kept.builds.has(row.id)) await release(deps, row)
+  await pruneSources(deps, projectId, rows, kept.sources)
 }
 
-async function discard(deps: YardDeps, row: DeploymentRow): Promise<void> {
-  const { artifact } = row
-  // A rollback shares what its parent built: the last one that uses it frees it.
-  const shared = artifact !== null && (await deps.store.db.read((tx) => countArtifactUsers(tx, row.project_id, artifact))) > 1
-  await deps.runtime(row.runtime).discard(row.id, artifact === null || shared ? null : (JSON.parse(artifact) as Artifact))
-  await rm(workFolder(deps.data_dir, row.id), { recursive: true, force: true })
-  await rm(snapshotFolder(deps.data_dir, row.id), { recursive: true, force: true })
-  await deps.store.db.write((tx) => updateDeployment(tx, row.id, { artifact: null }))
+/** Every project's, one after the other; one that cannot be done does not hold up the rest. */
+export async function pruneAll(deps: YardDeps): Promise<void> {
+  for (const id of await deps.store.db.read(listProjectIds))
+    await prune(deps, id).catch((error: unknown) => deps.log.warn('old_deployments_not_pruned', { project: id, error }))
+}
+
+/** Lets a deployment's build go. A roll-back shares what its parent built: the last one that uses it frees it. */
+async function release(deps: YardDeps, row: Pick<DeploymentRow, 'id' | 'project_id' | 'runtime'>): Promise<void> {
+  // One step with the look at who else uses it: a roll-back may take it at this very moment.
+  const freed = await deps.store.db.write((tx) => {
+    const text = findDeploymentById(tx, row.id)?.artifact ?? null
+    if (text === null) return undefined
+    updateDeployment(tx, row.id, { artifact: null })
+    if (countArtifactUsers(tx, row.project_id, text) > 0) return undefined
+    const work = { kind: 'build', deployment_id: row.id, runtime: row.runtime, artifact: JSON.parse(text) as Artifact } satisfies Cleanup
+    return { ...work, seq: insertCleanup(tx, work, isoTime(deps.clock.now())) }
+  })
+  if (!freed) return
+  try {
+    await deps.runtime(row.runtime).discard(row.id, freed.artifact)
+    await deps.store.db.write((tx) => removeCleanup(tx, freed.seq))
+  } catch (error) {
+    // It stays due.
+    deps.log.warn('cleanup_postponed', { deployment: row.id, error })
+  }
 }

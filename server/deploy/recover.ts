@@ -67,7 +67,7 @@ export async function recoverApps(deps: YardDeps, apps: Apps, runtime: RuntimeNa
 async function bringBack(deps: YardDeps, apps: Apps, deployment: DeploymentRow, found: FoundInstance | undefined): Promise<boolean> {
   const project = await deps.store.db.read((tx) => findProject(tx, deployment.project_id))
   if (!project || deployment.artifact === null || project.stopped_at !== null) return false
-  const secrets = await readSecrets(deps, project, deployment.target)
+  const secrets = await readSecrets(deps, project, deployment)
   const artifact = JSON.parse(deployment.artifact) as Artifact
   const spec = specOf({ deps, deployment, project, secrets }, artifact)
   if (found && (await apps.adopt(spec, { ...found, last_line_at: lastLineAt(deps, deployment) }))) return true

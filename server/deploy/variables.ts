@@ -1,4 +1,3 @@
-import type { DeploymentTarget } from '../contract/deployments.ts'
 import { listVariables } from '../store/deployments.ts'
 import type { DeploymentRow, ProjectRow } from '../store/tables.ts'
 import { createMask, type Mask } from './mask.ts'
@@ -9,18 +8,28 @@ export interface Secrets {
   /** The project's own variables for the target; the more specific environment wins over both. */
   variables: Record<string, string>
   mask: Mask
+  /** What the log of a deployment says about them. */
+  notes: string[]
   /** For an address of the very repository that the credentials were given with. */
   repository(project: ProjectRow, url: string): { username: string; password: string } | null
 }
 
-export async function readSecrets(deps: YardDeps, project: ProjectRow, target: DeploymentTarget): Promise<Secrets> {
+export async function readSecrets(
+  deps: YardDeps,
+  project: ProjectRow,
+  deployment: Pick<DeploymentRow, 'target' | 'branch' | 'runtime'>,
+): Promise<Secrets> {
+  const { target, branch, runtime } = deployment
   const rows = await deps.store.db.read((tx) => listVariables(tx, project.id, target))
   const variables: Record<string, string> = {}
   for (const row of rows) variables[row.key] = deps.sealer.unseal({ table: 'env_vars', column: 'sealed_value', row: row.id }, row.sealed_value)
   const credentials = readCredentials(deps, project)
+  const database = await deps.databases.variablesFor(project.id, target, branch, runtime)
+  Object.assign(variables, database.variables)
   return {
     variables,
-    mask: createMask([...Object.values(variables), ...secretsIn(credentials)]),
+    notes: database.note === null ? [] : [database.note],
+    mask: createMask([...Object.values(variables), ...database.secrets, ...secretsIn(credentials)]),
     repository: (current, url) => (credentials && current.repo_url !== null && sameOrigin(current.repo_url, url) ? credentials : null),
   }
 }

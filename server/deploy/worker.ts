@@ -126,8 +126,9 @@ export function createWorker(deps: YardDeps, apps: Apps, runtimes: () => readonl
       const project = await deps.store.db.read((tx) => findProject(tx, deployment.project_id))
       if (!project) throw new Error('The project was removed.')
       if (deployment.attempt > 1) log.note('clone', 'Homeport was restarted: this deployment begins again.')
-      const secrets = await readSecrets(deps, project, deployment.target)
+      const secrets = await readSecrets(deps, project, deployment)
       log.maskWith(secrets.mask)
+      for (const note of secrets.notes) log.note('clone', note)
       await runDeployment({ deps, apps, deployment, project, secrets, log, signal })
       await prune(deps, project.id).catch((error: unknown) => deps.log.warn('old_deployments_not_pruned', { project: project.id, error }))
     } catch (error) {

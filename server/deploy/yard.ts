@@ -1,6 +1,7 @@
 import type { Failure, RuntimeName } from '../contract/deployments.ts'
 import type { BuildPlan, BuildSettings } from '../contract/build-plan.ts'
 import type { Settings } from '../contract/instance.ts'
+import type { Databases } from '../database/databases.ts'
 import type { Edge } from '../edge/edge.ts'
 import type { Bus } from '../lib/bus.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -16,6 +17,7 @@ import type { Routes } from './routes.ts'
 export interface YardOptions {
   store: Store
   edge: Edge
+  databases: Databases
   runtimes: Record<RuntimeName, Runtime>
   /** What new deployments are built with. */
   default_runtime: RuntimeName
@@ -30,6 +32,8 @@ export interface YardOptions {
   settings(): Settings
   /** Takes out all that the edge has stored of a project whose app was replaced; resolves when no request gets any of it. */
   purgeOnSwap(projectId: string): Promise<void>
+  /** Frees the pictures of a deployment, or all of a project. */
+  forgetScreenshots(of: { project_id: string; deployment_id?: string }): Promise<void>
   /** Builds at once of an account, by its plan. */
   concurrentBuilds(plan: string): number
   /** Address of a name at the edge, and of a page of the dashboard; the one place that knows ports. */

@@ -1,6 +1,7 @@
 import type { Check, RuntimeStatus, Settings } from '../contract/instance.ts'
 import type { LanStatus } from '../contract/network.ts'
 import type { ScreenshotVariant } from '../contract/previews.ts'
+import type { Databases } from '../database/databases.ts'
 import type { Engine } from '../deploy/engine.ts'
 import type { Watcher } from '../deploy/watch.ts'
 import type { EdgeCache } from '../edge/edge.ts'
@@ -10,6 +11,7 @@ import type { Archives } from '../source/archive.ts'
 import type { Sealer } from '../store/sealed.ts'
 import type { Names } from '../names/names.ts'
 import type { Store } from '../store/open.ts'
+import type { Backups } from '../upkeep/backups.ts'
 import type { Disk } from '../upkeep/disk.ts'
 import type { MetricsBook } from './metrics-book.ts'
 import type { Purge } from './purge.ts'
@@ -21,6 +23,7 @@ export interface FeatureDeps {
   /** Looks at the repositories. */
   watcher: Pick<Watcher, 'check' | 'follow'>
   sealer: Sealer
+  databases: Databases
   bus: Bus
   clock: Clock
   /** What the edge has stored of the apps' answers. */
@@ -51,8 +54,9 @@ export interface FeatureDeps {
   archives: Archives
   /** What takes which room, and how some of it is freed. */
   disk: Disk
+  backups: Backups
   /** Pictures of what was deployed. */
-  screenshots: { read(of: { id: string; project_id: string }, variant: ScreenshotVariant): Promise<Uint8Array<ArrayBuffer> | undefined> }
+  screenshots: { read(of: { id: string; project_id: string }, variant: ScreenshotVariant): Promise<Uint8Array | undefined> }
   /** HTTPS on local names, and the hosts file. */
   names: Names
   /** What git knows of a folder of this machine. */

@@ -12,8 +12,11 @@ export interface DoctorOptions {
   encryption: 'keychain' | 'file_key'
   /** Whether others on the network can reach the instance. */
   network(): { open: boolean; warning: string | null }
+  /** The servers that hold databases of projects. */
+  databases(): Promise<Check[]>
   /** What is found out about names and certificates. */
   names(): Promise<Check[]>
+  screenshots(): Check
 }
 
 const lowDisk_bytes = 5 * 1024 ** 3
@@ -25,9 +28,11 @@ export async function examine(options: DoctorOptions): Promise<Check[]> {
     await git(options),
     ...options.addresses.map(port),
     ...(await options.names()),
+    options.screenshots(),
     network(options.network()),
     await disk(options.data_dir),
     await database(options.db),
+    ...(await options.databases()),
     keys(options.encryption),
   ]
 }

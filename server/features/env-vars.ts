@@ -3,12 +3,12 @@ import { Problem } from '../contract/errors.ts'
 import type { Handlers } from '../contract/index.ts'
 import { isoTime } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
-import { latestProduction } from '../store/deployments.ts'
 import { deleteEnvVar, findEnvVar, insertEnvVar, listEnvVars, updateEnvVar, type EnvVarRow } from '../store/env-vars.ts'
 import type { Tx } from '../store/open.ts'
 import { projectFor } from './access.ts'
 import type { Caller, Context } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
+import { redeploy } from './redeploy.ts'
 
 type EnvVarHandlers = Pick<Handlers<Context>, 'listEnvVars' | 'createEnvVars' | 'updateEnvVar' | 'deleteEnvVar'>
 
@@ -16,18 +16,6 @@ export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
   const { db } = deps.store
   const placeOf = (id: string) => ({ table: 'env_vars', column: 'sealed_value', row: id })
   const now = () => isoTime(deps.clock.now())
-
-  /** The current production deployment again, with the variables of now. Nothing to do for what never ran or was stopped. */
-  const redeploy = async (projectId: string): Promise<string | null> => {
-    const base = await db.read((tx) => latestProduction(tx, projectId))
-    if (!base) return null
-    const { deployment_id } = await deps.engine.enqueue({
-      project_id: projectId,
-      trigger: 'env_change',
-      source: { kind: 'same_as', deployment_id: base.id },
-    })
-    return deployment_id
-  }
 
   const insert = (tx: Tx, projectId: string, wish: NewEnvVar): { row: EnvVarRow; is_new: boolean } => {
     const id = newId('env')
@@ -86,7 +74,7 @@ export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
         throw new Problem('env_vars_exist', 'All of these are there already. Change a value with PATCH, or delete the variable first.', {
           fields: { created, skipped },
         })
-      const deployment_id = created.some((one) => one.environment !== 'preview') ? await redeploy(project_id) : null
+      const deployment_id = created.some((one) => one.environment !== 'preview') ? await redeploy(deps, project_id) : null
       deps.bus.emit(`project:${project_id}`)
       return { created, skipped, deployment_id }
     },
@@ -111,7 +99,7 @@ export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
         deleteEnvVar(tx, found.id)
         return found
       })
-      if (row.environment !== 'preview') await redeploy(row.project_id)
+      if (row.environment !== 'preview') await redeploy(deps, row.project_id)
       deps.bus.emit(`project:${row.project_id}`)
     },
   }

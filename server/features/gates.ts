@@ -27,6 +27,11 @@ export function alwaysWarmAllowed(plan: PlanName, wanted: boolean | undefined): 
     throw new Problem('paid_plan_required', 'Keeping an app always warm needs a paid plan. Move to basic or larger, or leave always_warm off.')
 }
 
+export function cardGiven(account: { plan: PlanName; has_payment_method: 0 | 1 }, what: string): void {
+  if (plans[account.plan].card_needed && account.has_payment_method === 0)
+    throw new Problem('payment_method_required', `${what} needs a payment method on the plan ${account.plan}. Add a card, or move to a larger plan.`)
+}
+
 const schemes = ['https:', 'http:', 'ssh:', 'git:']
 
 export function repositoryAllowed(url: string, caller: Caller): void {

@@ -1,8 +1,10 @@
 import { envVarOperations } from '../contract/env-vars.ts'
 import type { Handlers, OperationId } from '../contract/index.ts'
 import { deploymentFor, projectFor } from './access.ts'
+import { createBackupHandlers } from './backups.ts'
 import { createCacheHandlers } from './cache.ts'
 import type { Context } from './context.ts'
+import { createDatabaseHandlers } from './databases.ts'
 import { createDeploymentHandlers } from './deployments.ts'
 import type { FeatureDeps } from './deps.ts'
 import { createDiskHandlers } from './disk.ts'
@@ -24,8 +26,10 @@ export type { FeatureDeps } from './deps.ts'
 export function createHandlers(deps: FeatureDeps): Handlers<Context> {
   return {
     ...createProjectHandlers(deps),
+    ...createBackupHandlers(deps),
     ...createPreviewHandlers(deps),
     ...createCacheHandlers(deps),
+    ...createDatabaseHandlers(deps),
     ...createDeploymentHandlers(deps),
     ...createEnvVarHandlers(deps),
     ...createInstanceHandlers(deps),

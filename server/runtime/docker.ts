@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { rm } from 'node:fs/promises'
-import { createEngine, isConnectionError, removeContainer, statusOf } from './docker-engine.ts'
+import { createEngine, type Engine, isConnectionError, removeContainer, statusOf } from './docker-engine.ts'
 import { buildDockerfile } from './docker-file-build.ts'
 import { createInstances } from './docker-instances.ts'
 import { buildNode } from './docker-node.ts'
@@ -8,8 +8,7 @@ import { pathPart } from './files.ts'
 import { BuildFailure, type Runtime, type RuntimeOptions } from './runtime.ts'
 
 /** Builds and runs apps in containers of a Docker engine (or one that speaks its API). Touches only what bears our label. */
-export function createDockerRuntime(options: RuntimeOptions): Runtime {
-  const engine = createEngine(options)
+export function createDockerRuntime(options: RuntimeOptions, engine: Engine = createEngine(options)): Runtime {
   const instances = createInstances(engine)
 
   /** Says in plain words that the engine went away; and looks for it anew the next time. */

@@ -15,6 +15,7 @@ import { systemClock } from '../../server/lib/clock.ts'
 import { newId } from '../../server/lib/id.ts'
 import { createLog } from '../../server/lib/log.ts'
 import { newToken } from '../../server/lib/token.ts'
+import { createDatabaseHandlers } from './double-databases.ts'
 import { createEdgeHandlers } from './double-edge.ts'
 import { createEnvVarHandlers } from './double-env-vars.ts'
 import { createPreviewHandlers } from './double-previews.ts'
@@ -319,6 +320,7 @@ function createHandlers(
       return stream(context, query)
     },
     ...createEdgeHandlers((context, slug) => visible(projects, context, slug)),
+    ...createDatabaseHandlers((context, slug) => visible(projects, context, slug)),
     ...createEnvVarHandlers((context, slug) => visible(projects, context, slug)),
     ...createPreviewHandlers((context, slug) => visible(projects, context, slug)),
     ...createUpkeepHandlers(),

@@ -1,0 +1,246 @@
+import type { RuntimeName } from '../contract/deployments.ts'
+import type { Check } from '../contract/instance.ts'
+import type { Bus } from '../lib/bus.ts'
+import { type Clock, isoTime } from '../lib/clock.ts'
+import { newId } from '../lib/id.ts'
+import type { Log } from '../lib/log.ts'
+import { newSecret } from '../lib/token.ts'
+import {
+  deleteDatabase,
+  findDatabase,
+  insertDatabase,
+  listDatabaseDrivers,
+  listDatabasesOf,
+  listUnready,
+  markDatabaseReady,
+} from '../store/databases.ts'
+import { insertCleanup } from '../store/deployments.ts'
+import type { Db, Tx } from '../store/open.ts'
+import { findProject } from '../store/projects.ts'
+import type { Sealer } from '../store/sealed.ts'
+import type { DatabaseRow } from '../store/tables.ts'
+import { type Address, type DatabaseServer, type DatabaseSpec, DatabaseUnavailable } from './database.ts'
+
+export interface DatabasesOptions {
+  db: Db
+  sealer: Sealer
+  bus: Bus
+  clock: Clock
+  log: Log
+  servers: Record<RuntimeName, DatabaseServer>
+  /** Where new databases lie. */
+  default_runtime: RuntimeName
+  /** Called before a project's own database is dropped; what it throws keeps the data. */
+  beforeDrop?(opened: OpenDatabase): Promise<void>
+}
+
+/** A database with the way to it. */
+export interface OpenDatabase {
+  row: DatabaseRow
+  server: DatabaseServer
+  spec: DatabaseSpec
+}
+
+/** What an app is told of its database, and what its logs must not show. */
+export interface DatabaseVariables {
+  variables: { DATABASE_URL?: string }
+  secrets: string[]
+  /** Why the app has no way to the database that is there. */
+  note: string | null
+}
+
+/** A drop that is promised and not done yet, as it stands in the list of clean-ups. */
+export interface DatabaseDrop {
+  kind: 'database'
+  driver: RuntimeName
+  db_name: string
+}
+
+export type Databases = ReturnType<typeof createDatabases>
+
+/** The databases of projects and of their previews: rows first, then the server, so that a crash leaves nothing that nobody knows of. */
+export function createDatabases(options: DatabasesOptions) {
+  const { db, log, servers } = options
+  const queues = new Map<string, Promise<unknown>>()
+
+  /** One thing at a time with the databases of one project. */
+  const exclusive = async <T>(projectId: string, work: () => Promise<T>): Promise<T> => {
+    const before = queues.get(projectId) ?? Promise.resolve()
+    const mine = before.then(work, work)
+    queues.set(projectId, mine)
+    try {
+      return await mine
+    } finally {
+      if (queues.get(projectId) === mine) queues.delete(projectId)
+    }
+  }
+
+  const open = (row: DatabaseRow): OpenDatabase => ({
+    row,
+    server: servers[row.driver],
+    spec: { db_name: row.db_name, db_user: row.db_user, password: options.sealer.unseal(placeOf(row.db_name), row.sealed_password) },
+  })
+
+  const find = (projectId: string, branch = ''): Promise<DatabaseRow | undefined> => db.read((tx) => findDatabase(tx, projectId, branch))
+
+  /** From here on it is gone for everybody; the drop itself is done at once, or later by the reaper. */
+  const letGo = (tx: Tx, row: DatabaseRow): void => {
+    deleteDatabase(tx, row.db_name)
+    insertCleanup(tx, { kind: 'database', driver: row.driver, db_name: row.db_name } satisfies DatabaseDrop, isoTime(options.clock.now()))
+  }
+
+  const drop = async (row: DatabaseRow): Promise<void> => {
+    await db.write((tx) => letGo(tx, row))
+    options.bus.emit('cleanup')
+  }
+
+  const make = async (project_id: string, branch: string, driver: RuntimeName): Promise<DatabaseRow | undefined> => {
+    const name = `p_${newId('prj').slice('prj_'.length)}`
+    const row: DatabaseRow = {
+      project_id,
+      branch,
+      driver,
+      db_name: name,
+      db_user: name,
+      sealed_password: options.sealer.seal(placeOf(name), newSecret()),
+      is_ready: 0,
+      created_at: isoTime(options.clock.now()),
+    }
+    const isNew = await db.write((tx) => findProject(tx, project_id) !== undefined && insertDatabase(tx, row))
+    return isNew ? row : undefined
+  }
+
+  /** Makes it on the server, fills it, and only then says that it is there; what fails is undone. */
+  const finish = async (row: DatabaseRow, fill: (opened: OpenDatabase) => Promise<void> = async () => {}): Promise<DatabaseRow> => {
+    try {
+      const opened = open(row)
+      await opened.server.create(opened.spec)
+      await fill(opened)
+      if (!(await db.write((tx) => markDatabaseReady(tx, row.db_name)))) throw new Error('The database was let go of meanwhile.')
+      return { ...row, is_ready: 1 }
+    } catch (error) {
+      await drop(row)
+      throw error
+    }
+  }
+
+  return {
+    find,
+    open,
+    exclusive,
+
+    /** Makes the project's own; undefined when there is one already, or one is being made. */
+    async create(projectId: string): Promise<DatabaseRow | undefined> {
+      const row = await make(projectId, '', options.default_runtime)
+      return row && exclusive(projectId, () => finish(row))
+    },
+
+    /** How far a server is that is being made ready; undefined when it says nothing. */
+    progress: async (row: DatabaseRow): Promise<string | undefined> => {
+      const { running, message } = await servers[row.driver].state()
+      return running ? undefined : message
+    },
+
+    /** Where it is for this machine, and how large. */
+    async look(row: DatabaseRow): Promise<Address & { engine_version: string; size_bytes: number }> {
+      const server = servers[row.driver]
+      const [address, facts] = [await server.address('machine'), await server.look(row.db_name)]
+      return { ...address, ...facts }
+    },
+
+    /** Drops the project's own, after `beforeDrop`. False: there is none. */
+    remove: (projectId: string): Promise<boolean> =>
+      exclusive(projectId, async () => {
+        const row = await find(projectId)
+        if (!row) return false
+        if (row.is_ready === 1) await options.beforeDrop?.(open(row))
+        await db.write((tx) => letGo(tx, row))
+        await servers[row.driver].drop(row).catch((error: unknown) => log.warn('database_drop_postponed', { db_name: row.db_name, error }))
+        options.bus.emit('cleanup')
+        return true
+      }),
+
+    async variablesFor(projectId: string, target: 'production' | 'preview', branch: string | null, runtime: RuntimeName): Promise<DatabaseVariables> {
+      const row = await find(projectId, target === 'production' ? '' : (branch ?? ''))
+      if (!row || row.is_ready === 0 || (target === 'preview' && row.branch === '')) return { variables: {}, secrets: [], note: null }
+      const { server, spec } = open(row)
+      const address = await server.address({ runtime, project_id: projectId })
+      if (!address) {
+        const note = `The database of this project lies in the server for ${row.driver}, which an app on ${runtime} does not reach: DATABASE_URL is not set. Dump it, delete it and create it anew.`
+        return { variables: {}, secrets: [spec.password], note }
+      }
+      const url = connectionString(spec, address)
+      return { variables: { DATABASE_URL: url }, secrets: [url, spec.password], note: null }
+    },
+
+    /** Gives a preview a copy of the project's database, once. Nothing to copy: nothing is made. */
+    async copyForPreview(projectId: string, branch: string, signal: AbortSignal): Promise<void> {
+      const source = await find(projectId)
+      if (branch === '' || !source || source.is_ready === 0) return
+      const row = await make(projectId, branch, source.driver)
+      if (!row) return
+      const from = open(source)
+      await exclusive(projectId, () => finish(row, ({ server, spec }) => server.restore(spec, from.server.dump(from.spec, signal), signal)))
+    },
+
+    dropPreview: (projectId: string, branch: string): Promise<void> =>
+      exclusive(projectId, async () => {
+        const row = branch === '' ? undefined : await find(projectId, branch)
+        if (row) await drop(row)
+      }),
+
+    /** All that a project has, for good. A server that is away is waited for; a dump that cannot be written is not. */
+    forgetProject: (projectId: string): Promise<void> =>
+      exclusive(projectId, async () => {
+        for (const row of await db.read((tx) => listDatabasesOf(tx, projectId))) {
+          if (row.is_ready === 1 && row.branch === '')
+            await options.beforeDrop?.(open(row)).catch((error: unknown) => {
+              if (error instanceof DatabaseUnavailable) throw error
+              log.error('database_not_dumped', { project: projectId, db_name: row.db_name, error })
+            })
+          await drop(row)
+        }
+        for (const server of Object.values(servers)) await server.forget(projectId)
+      }),
+
+    /** The reaper's part: a drop that was promised. */
+    finishDrop: ({ driver, db_name }: DatabaseDrop): Promise<void> => servers[driver].drop({ db_name, db_user: db_name }),
+
+    /** What the last run began and did not finish is undone: nobody was told of it. */
+    async start(): Promise<void> {
+      await db.write((tx) => {
+        for (const row of listUnready(tx)) letGo(tx, row)
+      })
+    },
+
+    async checks(): Promise<Check[]> {
+      const drivers = await db.read(listDatabaseDrivers)
+      return Promise.all(
+        drivers.map(async (driver) => {
+          const { running, version, message } = await servers[driver].state()
+          const name = `databases ${driver}`
+          const text = `${message}${version === null ? '' : ` (PostgreSQL ${version})`}`
+          return running
+            ? ({ name, status: 'ok', message: text, mend: null } as const)
+            : ({
+                name,
+                status: 'warning',
+                message: text,
+                mend: driver === 'docker' ? 'Start Docker; the server starts when it is next needed.' : 'It starts when it is next needed.',
+              } as const)
+        }),
+      )
+    },
+
+    /** `stops`: the runtimes that end with us. */
+    async close(stops: readonly RuntimeName[]): Promise<void> {
+      await Promise.all(Object.values(servers).map((server) => server.close(stops.includes(server.name))))
+    },
+  }
+}
+
+/** Names are unique and never used again: they bind a password to its row. */
+const placeOf = (db_name: string) => ({ table: 'databases', column: 'sealed_password', row: db_name })
+
+export const connectionString = ({ db_user, password, db_name }: DatabaseSpec, { host, port }: Address): string =>
+  `postgresql://${db_user}:${password}@${host.includes(':') ? `[${host}]` : host}:${port}/${db_name}`

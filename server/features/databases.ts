@@ -1,0 +1,91 @@
+import type { Database } from '../contract/databases.ts'
+import { Problem } from '../contract/errors.ts'
+import type { Handlers } from '../contract/index.ts'
+import { DatabaseUnavailable } from '../database/database.ts'
+import { connectionString } from '../database/databases.ts'
+import { findAccount } from '../store/people.ts'
+import type { DatabaseRow, ProjectRow } from '../store/tables.ts'
+import { projectFor } from './access.ts'
+import type { Context } from './context.ts'
+import type { FeatureDeps } from './deps.ts'
+import * as gates from './gates.ts'
+import { redeploy } from './redeploy.ts'
+
+type DatabaseHandlers = Pick<Handlers<Context>, 'createDatabase' | 'getDatabase' | 'deleteDatabase'>
+
+export function createDatabaseHandlers(deps: FeatureDeps): DatabaseHandlers {
+  const { databases, bus } = deps
+  const { db } = deps.store
+
+  /** The project, when the plan of its account lets it have a database. */
+  const entitled = (caller: Context['caller'], slug: string): Promise<ProjectRow> =>
+    db.read((tx) => {
+      const project = projectFor(tx, caller, slug)
+      const account = findAccount(tx, project.account_id)
+      if (account) gates.cardGiven(account, 'A database')
+      return project
+    })
+
+  return {
+    async createDatabase({ caller }, { params }) {
+      const project = await entitled(caller, params.slug)
+      const row = await reached(databases.create(project.id))
+      if (!row) throw new Problem('database_exists', 'This project has a database already. Delete it first to begin with an empty one.')
+      const shown = await showDatabase(deps, row)
+      const deployment_id = await redeploy(deps, project.id)
+      bus.emit(`project:${project.id}`)
+      return { database: shown, deployment_id }
+    },
+
+    async getDatabase({ caller }, { params }) {
+      const project = await db.read((tx) => projectFor(tx, caller, params.slug))
+      return { database: await showDatabase(deps, await databaseOf(deps, project.id)) }
+    },
+
+    async deleteDatabase({ caller }, { params }) {
+      const project = await db.read((tx) => projectFor(tx, caller, params.slug))
+      if (!(await reached(databases.remove(project.id)))) throw noDatabase()
+      await redeploy(deps, project.id)
+      bus.emit(`project:${project.id}`)
+    },
+  }
+}
+
+/** The database of a project that is there to be used; else the Problem that says why not. */
+export async function databaseOf(deps: FeatureDeps, projectId: string): Promise<DatabaseRow> {
+  const row = await deps.databases.find(projectId)
+  if (!row) throw noDatabase()
+  if (row.is_ready === 0) {
+    const message = (await deps.databases.progress(row)) ?? 'The database is being made. Ask again in a moment.'
+    throw new Problem('database_unavailable', message, { retry_after_s: 2 })
+  }
+  return row
+}
+
+export async function showDatabase(deps: FeatureDeps, row: DatabaseRow): Promise<Database> {
+  const { spec } = deps.databases.open(row)
+  const { host, port, engine_version, size_bytes } = await reached(deps.databases.look(row))
+  return {
+    ...spec,
+    host,
+    port,
+    connection_string: connectionString(spec, { host, port }),
+    engine: 'postgresql',
+    engine_version,
+    size_bytes,
+    created_at: row.created_at,
+  }
+}
+
+/** What a server that is away refuses, in the words of the contract. */
+export async function reached<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof DatabaseUnavailable)
+      throw new Problem('database_unavailable', `${error.message} ${error.hint}`, { cause: error.cause, retry_after_s: 5 })
+    throw error
+  }
+}
+
+const noDatabase = () => new Problem('database_not_found', 'This project has no database. Make one first.')

@@ -1,0 +1,38 @@
+import type { RuntimeName } from '../contract/deployments.ts'
+import type { Tx } from './open.ts'
+import type { DatabaseRow } from './tables.ts'
+
+/** Branch '' is the project's own; others are those of its previews. */
+export function findDatabase(tx: Tx, projectId: string, branch: string): DatabaseRow | undefined {
+  return tx.sqlFirst('SELECT * FROM databases WHERE project_id = ? AND branch = ?', projectId, branch)
+}
+
+export function listDatabasesOf(tx: Tx, projectId: string): DatabaseRow[] {
+  return tx.sqlAll('SELECT * FROM databases WHERE project_id = ? ORDER BY branch', projectId)
+}
+
+/** What was begun and not finished when the last run ended. */
+export function listUnready(tx: Tx): DatabaseRow[] {
+  return tx.sqlAll('SELECT * FROM databases WHERE is_ready = 0')
+}
+
+export function listDatabaseDrivers(tx: Tx): RuntimeName[] {
+  return tx.sqlAll<{ driver: RuntimeName }>('SELECT DISTINCT driver FROM databases').map((row) => row.driver)
+}
+
+/** False when there is one already, ready or not. */
+export function insertDatabase(tx: Tx, row: DatabaseRow): boolean {
+  if (findDatabase(tx, row.project_id, row.branch)) return false
+  tx.run(tx.query.insertInto('databases').values(row))
+  return true
+}
+
+/** False when it went meanwhile. */
+export function markDatabaseReady(tx: Tx, db_name: string): boolean {
+  tx.sqlRun('UPDATE databases SET is_ready = 1 WHERE db_name = ?', db_name)
+  return tx.sqlFirst('SELECT 1 AS one FROM databases WHERE db_name = ?', db_name) !== undefined
+}
+
+export function deleteDatabase(tx: Tx, db_name: string): void {
+  tx.sqlRun('DELETE FROM databases WHERE db_name = ?', db_name)
+}
