@@ -14,6 +14,8 @@ export interface Foundation {
   owner: UserRow
   run_token: string
   cookie_name: string
+  /** Names and labels what is of this instance on a machine. A restored instance has another one than the instance it was. */
+  instance_id: string
 }
 
 /** Makes the owner at the first start, and gives this run its token. Throws when the master key is not the one that sealed the data. */
@@ -51,6 +53,8 @@ export async function layFoundation(options: { db: Db; sealer: Sealer; clock: Cl
       }
       insertPerson(tx, { user: owner, account })
     }
+    const { id } = owner
+    const instance_id = remembered('instance_id', () => id.slice(-12))
     removeRunTokens(tx)
     insertToken(tx, {
       id: newId('tok'),
@@ -63,6 +67,6 @@ export async function layFoundation(options: { db: Db; sealer: Sealer; clock: Cl
       expires_at: null,
       created_at: now,
     })
-    return { owner, run_token, cookie_name }
+    return { owner, run_token, cookie_name, instance_id }
   })
 }

@@ -1,12 +1,25 @@
 /** Handlers of disk and backups, for the double: they answer in the contract's shapes. */
+import { Readable } from 'node:stream'
 import type { Handlers } from '../../server/contract/index.ts'
 import type { Context } from '../../server/features/context.ts'
 
-type UpkeepHandlers = Pick<Handlers<Context>, 'getDisk' | 'cleanDisk'>
+type UpkeepHandlers = Pick<Handlers<Context>, 'getDisk' | 'cleanDisk' | 'listBackups' | 'createBackup' | 'downloadBackup' | 'deleteBackup'>
+
+const sampleBackup = {
+  name: 'homeport-2026-01-31T12-00-00Z.tar.gz',
+  kind: 'full' as const,
+  bytes: 8,
+  path: '/data/backups/homeport-2026-01-31T12-00-00Z.tar.gz',
+  created_at: '2026-01-31T12:00:00.000Z',
+}
 
 export function createUpkeepHandlers(): UpkeepHandlers {
   return {
     getDisk: async () => ({ kinds: [], total_bytes: 0, data_dir: '/data', free_bytes: 0 }),
+    listBackups: async () => ({ backups: [sampleBackup] }),
+    createBackup: async () => ({ backup: sampleBackup, left_out: [] }),
+    downloadBackup: async () => Readable.from([Buffer.from('a backup')]),
+    deleteBackup: async () => {},
     cleanDisk: async () => ({ freed: [], freed_bytes: 0 }),
   }
 }

@@ -1,0 +1,14 @@
+import type { Handlers } from '../contract/index.ts'
+import type { Context } from './context.ts'
+import type { FeatureDeps } from './deps.ts'
+
+type BackupHandlers = Pick<Handlers<Context>, 'listBackups' | 'createBackup' | 'downloadBackup' | 'deleteBackup'>
+
+export function createBackupHandlers({ backups }: Pick<FeatureDeps, 'backups'>): BackupHandlers {
+  return {
+    listBackups: async () => ({ backups: await backups.list() }),
+    createBackup: async () => backups.create(),
+    downloadBackup: async (_context, { params }) => backups.read(params.name),
+    deleteBackup: async (_context, { params }) => backups.remove(params.name),
+  }
+}

@@ -1,0 +1,200 @@
+import { createHash } from 'node:crypto'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { mkdir, readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
+import { version } from '../contract/index.ts'
+import { type Clock, isoTime } from '../lib/clock.ts'
+import { copyDatabase, readCopy } from '../store/copy.ts'
+import type { Sealer } from '../store/sealed.ts'
+import {
+  type BackupEnd,
+  backupFormat,
+  type BackupHead,
+  databasesFolder,
+  digestLine,
+  endName,
+  headName,
+  keyCheckPlace,
+  keyCheckWord,
+  ledgerFile,
+  sealPlace,
+  storeFiles,
+} from './backup-format.ts'
+import { fileEntry, folderEntries, settle } from './backup-entries.ts'
+import { type TarEntry, tarOf } from './tar.ts'
+
+/** What a dump of the live databases comes from; a `sql` that cannot be had throws when it is read. */
+export interface DatabaseDumps {
+  dumpAll(signal: AbortSignal): AsyncIterable<{ db_name: string; sql: AsyncIterable<Uint8Array> }>
+}
+
+export interface BackupOptions {
+  data_dir: string
+  instance_id: string
+  key_kind: 'keychain' | 'file_key'
+  sealer: Sealer
+  clock: Clock
+  databases: DatabaseDumps | undefined
+}
+
+const noted = 50
+
+/**
+ * Writes a backup of a running instance. The ledger is copied first, as of one moment: what it names is then taken along, so
+ * that the backup is whole in itself. `staging` is an empty folder of ours beside `file`. Returns what was left out, and why.
+ */
+export async function writeBackup(options: BackupOptions, file: string, staging: string, signal: AbortSignal): Promise<string[]> {
+  const { data_dir, sealer, clock } = options
+  const created_at = isoTime(clock.now())
+  const left_out: string[] = []
+  const changed: string[] = []
+  for (const name of storeFiles) {
+    signal.throwIfAborted()
+    await copyDatabase(join(data_dir, name), join(staging, name))
+  }
+  const wanted = readCopy(join(staging, ledgerFile), ({ version: ledger_version, all }) => {
+    const count = (sql: string) => all<{ n: number }>(`SELECT count(*) AS n FROM ${sql}`)[0]?.n ?? 0
+    const projects = all<{ id: string }>('SELECT id FROM projects WHERE deleted_at IS NULL').map((row) => row.id)
+    const deployments = all<{ id: string; artifact: string | null }>(
+      'SELECT d.id, d.artifact FROM deployments d JOIN projects p ON p.id = d.project_id WHERE p.deleted_at IS NULL',
+    )
+    const counts = { projects: projects.length, deployments: count('deployments'), env_vars: count('env_vars'), databases: count('databases') }
+    return { ledger_version, counts, projects, deployments }
+  })
+  const dumps = await dumpDatabases(options, join(staging, databasesFolder), left_out, signal)
+
+  const parts: BackupHead['parts'] = []
+  for (const name of [...storeFiles, ...dumps]) parts.push(await describePart(join(staging, name), name))
+  const head: BackupHead = {
+    format: backupFormat,
+    homeport: version,
+    created_at,
+    instance_id: options.instance_id,
+    platform: process.platform,
+    arch: process.arch,
+    key: { kind: options.key_kind, check: base64(sealer.seal(keyCheckPlace(created_at), keyCheckWord)) },
+    ledger_version: wanted.ledger_version,
+    counts: wanted.counts,
+    parts,
+  }
+
+  const images = wanted.deployments.filter((row) => row.artifact !== null && bundleOf(row.artifact) === null).length
+  if (images > 0) left_out.push(`The Docker images of ${images} deployments: what is current is built again from its source after a restore.`)
+  const note = (what: string) => {
+    if (changed.push(what) <= noted) left_out.push(what)
+  }
+  const bundles = new Set(wanted.deployments.flatMap((row) => (row.artifact === null ? [] : (bundleOf(row.artifact) ?? []))))
+  const folders = [
+    ...wanted.projects.map((id) => ['archives', id]),
+    ...wanted.deployments.map((row) => ['sources', row.id]),
+    ...[...bundles].map((id) => ['bundles', id]),
+    ['screenshots'],
+    ['dumps'],
+  ]
+
+  const digest = createHash('sha256')
+  let entries = 0
+  async function* all(): AsyncGenerator<TarEntry> {
+    yield inMemory(headName, head)
+    for (const { name } of parts) yield await fileEntry(join(staging, name), name, note)
+    for (const folder of folders) {
+      if (folder[0] !== 'bundles') yield* folderEntries(join(data_dir, ...folder), folder.join('/'), note)
+      // What an app put into its temporary folder is not worth keeping.
+      else for (const name of await namesIn(join(data_dir, ...folder))) if (name !== 'tmp') yield* bundleEntries(data_dir, folder, name, note)
+    }
+  }
+  async function* counted(): AsyncGenerator<TarEntry> {
+    for await (const entry of all()) {
+      signal.throwIfAborted()
+      entries++
+      if (entry.kind !== 'file') {
+        digest.update(digestLine(entry.kind, entry.name, entry.kind === 'link' ? JSON.stringify(entry.target) : ''))
+        yield entry
+        continue
+      }
+      const sum = createHash('sha256')
+      yield { ...entry, chunks: summed(entry.chunks, sum) }
+      digest.update(digestLine(entry.is_executable ? 'program' : 'file', entry.name, `${entry.size} ${sum.digest('hex')}`))
+    }
+    if (changed.length > noted) left_out.push(`${changed.length - noted} more files of running apps.`)
+    const value = digest.digest('hex')
+    yield inMemory(endName, { entries, digest: value, seal: base64(sealer.seal(sealPlace(created_at), value)), left_out } satisfies BackupEnd)
+  }
+  await pipeline(
+    Readable.from(tarOf(counted(), clock.now()), { objectMode: false, highWaterMark: 256 * 1024 }),
+    createGzip({ level: 1, chunkSize: 64 * 1024 }),
+    createWriteStream(file, { flags: 'wx', mode: 0o600 }),
+    { signal },
+  )
+  await settle(file)
+  return left_out
+}
+
+/** The folder of `bundles/` that an artifact lies in; null for an image. */
+export function bundleOf(artifact: string): string | null {
+  const { directory } = JSON.parse(artifact) as { directory?: string }
+  return /[\\/]bundles[\\/]([A-Za-z0-9][\w.-]*)/.exec(directory ?? '')?.[1] ?? null
+}
+
+async function* bundleEntries(data_dir: string, folder: string[], name: string, note: (what: string) => void): AsyncGenerator<TarEntry> {
+  const path = join(data_dir, ...folder, name)
+  const inner = [...folder, name].join('/')
+  if ((await stat(path)).isDirectory()) yield* folderEntries(path, inner, note)
+  else yield await fileEntry(path, inner, note)
+}
+
+async function dumpDatabases({ databases }: BackupOptions, into: string, left_out: string[], signal: AbortSignal): Promise<string[]> {
+  const names: string[] = []
+  if (!databases) return names
+  await mkdir(into, { mode: 0o700 })
+  for await (const { db_name, sql } of databases.dumpAll(signal)) {
+    const name = `${databasesFolder}/${db_name}.sql`
+    try {
+      await pipeline(Readable.from(sql, { objectMode: false }), createWriteStream(join(into, `${db_name}.sql`), { flags: 'wx', mode: 0o600 }), {
+        signal,
+      })
+      names.push(name)
+    } catch (error) {
+      signal.throwIfAborted()
+      if ((error as NodeJS.ErrnoException).code === 'ENOSPC') throw error
+      await rm(join(into, `${db_name}.sql`), { force: true })
+      left_out.push(`The data of the database ${db_name}: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+  return names
+}
+
+async function describePart(path: string, name: string): Promise<BackupHead['parts'][number]> {
+  const sum = createHash('sha256')
+  let bytes = 0
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+    sum.update(chunk)
+    bytes += chunk.length
+  }
+  return { name, bytes, sha256: sum.digest('hex') }
+}
+
+async function* summed(chunks: Extract<TarEntry, { kind: 'file' }>['chunks'], sum: ReturnType<typeof createHash>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    sum.update(chunk)
+    yield chunk
+  }
+}
+
+function inMemory(name: string, value: object): TarEntry {
+  const bytes = Buffer.from(`${JSON.stringify(value, null, 2)}\n`)
+  return { name, kind: 'file', is_executable: false, size: bytes.length, chunks: [bytes] }
+}
+
+const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64')
+
+async function namesIn(folder: string): Promise<string[]> {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+  return names.sort()
+}

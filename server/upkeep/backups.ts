@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createGzip } from 'node:zlib'
+import { Problem } from '../contract/errors.ts'
+import type { Backup } from '../contract/upkeep.ts'
+import { isoTime } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import { copyDatabase } from '../store/copy.ts'
+import { isFull } from '../store/database.ts'
+import { type BackupOptions, writeBackup } from './backup.ts'
+import { ledgerFile } from './backup-format.ts'
+import { round_ms } from './rounds.ts'
+
+/** What lies in `backups/` of a data folder: full backups until somebody deletes them, hourly copies of the ledger, seven of them. */
+export interface Backups {
+  list(): Promise<Backup[]>
+  /** One at a time: who asks meanwhile gets the one that is under way. */
+  create(): Promise<{ backup: Backup; left_out: string[] }>
+  /** As one gzip file; throws `backup_not_found`. */
+  read(name: string): Promise<AsyncIterable<Uint8Array>>
+  remove(name: string): Promise<void>
+  /** A safe copy of the ledger, unless the last one is younger than an hour. */
+  copyHourly(): Promise<void>
+  /** Gives up what is under way and waits for that. */
+  close(): Promise<void>
+}
+
+export const keptHourly = 7
+
+/** Copies of these names alone are ours; a name never reaches the disk unless it was found there. */
+const kinds: [RegExp, Backup['kind']][] = [
+  [/^homeport-\d{4}-\d\d-\d\dT[\d-]+Z(?:-[0-9a-f]{4})?\.tar\.gz$/, 'full'],
+  [/^hourly-\d{4}-\d\d-\d\dT[\d-]+Z\.db$/, 'hourly'],
+  [/^before-version-\d+\.db$/, 'before_migration'],
+]
+/** Unfinished. No kind has such a name, and a start removes them. */
+const draft = '.draft-'
+
+export async function createBackups(options: BackupOptions & { log: Log }): Promise<Backups> {
+  const { data_dir, clock, log } = options
+  const folder = join(data_dir, 'backups')
+  const ended = new AbortController()
+  let creating: Promise<{ backup: Backup; left_out: string[] }> | undefined
+  let copying: Promise<void> | undefined
+  for (const name of await namesIn(folder)) if (name.startsWith(draft)) await rm(join(folder, name), { recursive: true, force: true })
+
+  const list = async (): Promise<Backup[]> => {
+    const found: Backup[] = []
+    for (const name of await namesIn(folder)) {
+      const kind = kinds.find(([pattern]) => pattern.test(name))?.[1]
+      const info = kind && (await stat(join(folder, name)).catch(() => undefined))
+      if (kind && info?.isFile())
+        found.push({ name, kind, bytes: info.size, path: join(folder, name), created_at: timeOf(name) ?? isoTime(info.mtimeMs) })
+    }
+    return found.sort((a, b) => (a.created_at < b.created_at ? 1 : -1))
+  }
+
+  const find = async (name: string): Promise<Backup> => {
+    const found = (await list()).find((one) => one.name === name)
+    if (!found) throw new Problem('backup_not_found', 'There is no such backup. The list says which there are.')
+    return found
+  }
+
+  /** `make` writes the file of this name under another one first: what bears the name is whole. */
+  const make = async <R>(name: string, work: (file: string, staging: string) => Promise<R>): Promise<R> => {
+    const staging = join(folder, `${draft}${randomBytes(6).toString('hex')}`)
+    try {
+      await mkdir(staging, { recursive: true, mode: 0o700 })
+      const result = await work(join(staging, name), staging)
+      await rename(join(staging, name), join(folder, name))
+      return result
+    } catch (error) {
+      if (isFull(error))
+        throw new Problem('storage_full', 'The disk of this machine is full: nothing was kept. Free some space and try again.', { cause: error })
+      throw error
+    } finally {
+      await rm(staging, { recursive: true, force: true, maxRetries: 3 })
+    }
+  }
+
+  const create = async () => {
+    const began = clock.monotonic()
+    const stamp = stampOf(clock.now())
+    const taken = new Set(await namesIn(folder))
+    const name = taken.has(`homeport-${stamp}.tar.gz`) ? `homeport-${stamp}-${randomBytes(2).toString('hex')}.tar.gz` : `homeport-${stamp}.tar.gz`
+    const left_out = await make(name, (file, staging) => writeBackup(options, file, staging, ended.signal))
+    const backup = await find(name)
+    log.info('backup_written', { backup: name, bytes: backup.bytes, ms: Math.round(clock.monotonic() - began), left_out: left_out.length })
+    return { backup, left_out }
+  }
+
+  const copy = async (): Promise<void> => {
+    const hourly = (await list()).filter((one) => one.kind === 'hourly')
+    const [latest] = hourly
+    const age = latest === undefined ? Infinity : clock.now() - Date.parse(latest.created_at)
+    if (age >= 0 && age < round_ms) return
+    await make(`hourly-${stampOf(clock.now())}.db`, (file) => copyDatabase(join(data_dir, ledgerFile), file))
+    for (const old of hourly.slice(keptHourly - 1)) await rm(old.path, { force: true })
+  }
+
+  return {
+    list,
+    create: () => (creating ??= create().finally(() => (creating = undefined))),
+    async read(name) {
+      const { path } = await find(name)
+      const bytes = createReadStream(path, { highWaterMark: 256 * 1024 })
+      return path.endsWith('.gz') ? bytes : bytes.on('error', () => bytes.destroy()).pipe(createGzip())
+    },
+    async remove(name) {
+      await rm((await find(name)).path, { force: true, maxRetries: 3 })
+    },
+    copyHourly: () => (copying ??= copy().finally(() => (copying = undefined))),
+    async close() {
+      ended.abort()
+      await Promise.allSettled([creating, copying])
+    },
+  }
+}
+
+/** A time as it may stand in the name of a file on every system. */
+const stampOf = (ms: number): string => `${isoTime(ms).slice(0, 19).replaceAll(':', '-')}Z`
+
+function timeOf(name: string): string | undefined {
+  const [, day, hour, minute, second] = /(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z/.exec(name) ?? []
+  return day && `${day}T${hour}:${minute}:${second}.000Z`
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+}
