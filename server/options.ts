@@ -23,6 +23,8 @@ export interface PlatformOptions {
   ca_file: string | null
   npmrc_file: string | null
   docker_host: string | null
+  /** The browser that takes screenshots: its path, `auto` for one that is found, `off` for none. */
+  chromium: string
   home: string
   hosts_path: string
   /** The host's environment, for tools that are started: each of them gets an allow-list of it and nothing more. */
@@ -78,6 +80,7 @@ export function readOptions(flags: PlatformFlags = {}, env: NodeJS.ProcessEnv = 
     ca_file: [env.NODE_EXTRA_CA_CERTS, env.SSL_CERT_FILE].find((file) => file !== undefined && existsSync(file)) ?? null,
     npmrc_file: env.HOMEPORT_NPMRC ?? null,
     docker_host: env.DOCKER_HOST ?? null,
+    chromium: env.HOMEPORT_CHROMIUM || 'auto',
     home: homedir(),
     hosts_path: hostsPath(env),
     environment: { ...env },

@@ -2,12 +2,15 @@ import type { MasterKey } from './keys/keys.ts'
 import type { Clock } from './lib/clock.ts'
 import type { InstanceFile } from './lib/instance-file.ts'
 import type { Log } from './lib/log.ts'
+import type { Screenshotter } from './screenshot/screenshot.ts'
 
 /** What the host of the platform brings along: the desktop has a keychain, tests turn the clock. */
 export interface PlatformHost {
   masterKey?: MasterKey
   log?: Log
   clock?: Clock
+  /** What takes screenshots, in place of a browser that is found on this machine. */
+  screenshotter?: Screenshotter
   /** Where an engine is looked for, in place of the usual places. */
   docker_candidates?: string[]
   /** Another hosts file, and other folders of the system to keep certificates in. */

@@ -48,6 +48,7 @@ export const settings = z.object({
   metrics: z.boolean().describe('Whether requests are counted and timed.'),
   https_redirect: z.boolean().describe('Whether plain HTTP at the edge is sent on to HTTPS.'),
   hosts_file: z.boolean().describe('Whether the hosts file of this machine is kept in step with the local names.'),
+  screenshots: z.boolean().describe('Whether pictures are taken of what was deployed.'),
   lan: z.boolean().describe('Whether edge and dashboard are open to the network around this machine. Needs the owner’s password.'),
   plan: planName.describe('Plan of the owner’s account, to try a client against every 402.'),
   email_verified: z.boolean().describe('Whether the owner’s email counts as verified.'),

@@ -15,9 +15,9 @@ import {
 } from '../store/deployments.ts'
 import { listProjectIds } from '../store/projects.ts'
 import type { DeploymentRow } from '../store/tables.ts'
-import { dropBundles, pruneSources } from './bundles.ts'
+import { dropBundles, pruneSources, snapshotFolder } from './bundles.ts'
 import { keptOf } from './keep.ts'
-import { snapshotFolder, workFolder } from './run.ts'
+import { workFolder } from './run.ts'
 import { isTerminal } from './states.ts'
 import type { YardDeps } from './yard.ts'
 
@@ -99,7 +99,7 @@ async function cleanProject(deps: YardDeps, projectId: string): Promise<void> {
 export async function prune(deps: YardDeps, projectId: string): Promise<void> {
   const { rows, branches } = await deps.store.db.read((tx) => listForRetention(tx, projectId))
   const kept = keptOf(rows, deps.settings().keep_deployments, branches)
-  for (const row of rows) if (row.has_artifact && !row.is_open && !kept.builds.has(row.id)) await release(deps, row)
+  for (const row of rows) if (row.has_artifact && !row.is_open && !kept.builds.has(row.id)) await release(deps, { ...row, project_id: projectId })
   await pruneSources(deps, projectId, rows, kept.sources)
 }
 

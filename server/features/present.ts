@@ -3,6 +3,7 @@ import type { Account, User } from '../contract/instance.ts'
 import type { Project } from '../contract/projects.ts'
 import { queuePosition } from '../store/deployments.ts'
 import type { Tx } from '../store/open.ts'
+import { listScreenshots } from '../store/screenshots.ts'
 import type { AccountRow, DeploymentRow, ProjectRow, UserRow } from '../store/tables.ts'
 
 /** Rows as the wire shows them: nothing more than the contract names. */
@@ -33,6 +34,7 @@ export function presentProject(row: ProjectRow): Project {
 }
 
 export function presentDeployment(tx: Tx, row: DeploymentRow): Deployment {
+  const pictures = row.status === 'ready' ? listScreenshots(tx, row.id) : []
   return {
     id: row.id,
     project_id: row.project_id,
@@ -57,7 +59,7 @@ export function presentDeployment(tx: Tx, row: DeploymentRow): Deployment {
     queued_ms: row.queued_ms,
     build_ms: row.build_ms,
     deploy_ms: row.deploy_ms,
-    screenshots: { desktop: false, mobile: false },
+    screenshots: { desktop: pictures.includes('desktop'), mobile: pictures.includes('mobile') },
     created_at: row.created_at,
     started_at: row.started_at,
     finished_at: row.finished_at,

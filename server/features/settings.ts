@@ -27,6 +27,7 @@ const defaults: Plain = {
   metrics: true,
   https_redirect: false,
   hosts_file: false,
+  screenshots: true,
   lan: false,
 }
 

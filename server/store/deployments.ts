@@ -153,24 +153,38 @@ export function findCurrent(tx: Tx, projectId: string, target: DeploymentTarget,
   return listCurrent(tx, projectId).find((row) => row.target === target && (target === 'production' || row.branch === branch))
 }
 
-/** Ended deployments that still hold an image or a bundle, newest first. */
-export function listWithArtifact(tx: Tx, projectId: string): DeploymentRow[] {
-  return tx.sqlAll(
-    "SELECT * FROM deployments WHERE project_id = ? AND artifact IS NOT NULL AND status IN ('ready', 'failed', 'canceled') ORDER BY seq DESC",
+/** What came last of a branch of the repository. */
+export function findLatestOf(tx: Tx, projectId: string, target: DeploymentTarget, branch: string): DeploymentRow | undefined {
+  return tx.sqlFirst(
+    "SELECT * FROM deployments WHERE project_id = ? AND target = ? AND branch = ? AND source = 'git' ORDER BY seq DESC LIMIT 1",
     projectId,
+    target,
+    branch,
   )
 }
 
-/** Deployments that came from an uploaded archive, newest first; `bundle` is the id under which it is kept. */
-export function listBundleUses(
-  tx: Tx,
-  projectId: string,
-): (Pick<DeploymentRow, 'id' | 'status' | 'is_current'> & { bundle: string; is_open: 0 | 1 })[] {
-  return tx.sqlAll(
-    `SELECT id, status, is_current, json_extract(source_request, '$.deployment_id') AS bundle, status IN ('queued', 'building', 'deploying') AS is_open
-     FROM deployments WHERE project_id = ? AND source = 'upload' ORDER BY seq DESC`,
+/** Every deployment that a preview has had, newest first. */
+export function listOfPreview(tx: Tx, projectId: string, branch: string): DeploymentRow[] {
+  return tx.sqlAll("SELECT * FROM deployments WHERE project_id = ? AND target = 'preview' AND branch = ? ORDER BY seq DESC", projectId, branch)
+}
+
+export interface RetentionRow extends Pick<DeploymentRow, 'id' | 'status' | 'target' | 'branch' | 'is_current' | 'artifact' | 'source' | 'runtime'> {
+  is_open: 0 | 1
+  has_artifact: 0 | 1
+  /** Under which id its source is kept, when it is one that is kept. */
+  source_id: string
+}
+
+/** All of a project that hold something, newest first, and which branches have an open preview. */
+export function listForRetention(tx: Tx, projectId: string): { rows: RetentionRow[]; branches: Set<string> } {
+  const rows = tx.sqlAll<RetentionRow>(
+    `SELECT id, status, target, branch, is_current, artifact, source, runtime, status IN ('queued', 'building', 'deploying') AS is_open,
+       artifact IS NOT NULL AS has_artifact, coalesce(json_extract(source_request, '$.deployment_id'), id) AS source_id
+     FROM deployments WHERE project_id = ? ORDER BY seq DESC`,
     projectId,
   )
+  const branches = tx.sqlAll<{ branch: string }>('SELECT branch FROM previews WHERE project_id = ?', projectId)
+  return { rows, branches: new Set(branches.map((row) => row.branch)) }
 }
 
 /** Rows that use the very same artifact (a rollback shares it). */
@@ -219,8 +233,8 @@ export interface CleanupRow {
 }
 
 /** Work that must be done even over a restart: first written with the change that makes it due, then done, then taken out. */
-export function insertCleanup(tx: Tx, work: object, now: string): void {
-  tx.sqlRun('INSERT INTO cleanups (work, created_at) VALUES (?, ?)', JSON.stringify(work), now)
+export function insertCleanup(tx: Tx, work: object, now: string): number {
+  return tx.sqlFirst<{ seq: number }>('INSERT INTO cleanups (work, created_at) VALUES (?, ?) RETURNING seq', JSON.stringify(work), now)?.seq ?? 0
 }
 export function listCleanups(tx: Tx): CleanupRow[] {
   return tx.sqlAll('SELECT seq, work FROM cleanups ORDER BY seq')
@@ -232,9 +246,11 @@ export function removeCleanup(tx: Tx, seq: number): void {
 /** Everything of a project that was removed, once nothing of it is left outside the database. */
 export function purgeProject(tx: Tx, projectId: string): string[] {
   const deployments = tx.sqlAll<{ id: string }>('SELECT id FROM deployments WHERE project_id = ?', projectId).map((row) => row.id)
+  tx.sqlRun('DELETE FROM screenshots WHERE deployment_id IN (SELECT id FROM deployments WHERE project_id = ?)', projectId)
   tx.sqlRun('DELETE FROM deployments WHERE project_id = ?', projectId)
   tx.sqlRun('DELETE FROM env_vars WHERE project_id = ?', projectId)
-  for (const table of ['purge_tokens', 'cache_events', 'domains']) tx.sqlRun(`DELETE FROM ${table} WHERE project_id = ?`, projectId)
+  for (const table of ['purge_tokens', 'cache_events', 'domains', 'watches', 'branches', 'previews'])
+    tx.sqlRun(`DELETE FROM ${table} WHERE project_id = ?`, projectId)
   tx.sqlRun('DELETE FROM projects WHERE id = ?', projectId)
   return deployments
 }

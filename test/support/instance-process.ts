@@ -113,5 +113,5 @@ function surroundings(env: Record<string, string> = {}): NodeJS.ProcessEnv {
   const own = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(HOMEPORT_|VITEST|FORCE_COLOR|DISPLAY$|WAYLAND_DISPLAY$|npm_)/.test(name)),
   )
-  return { ...own, NO_COLOR: '1', ...env }
+  return { ...own, NO_COLOR: '1', HOMEPORT_CHROMIUM: 'off', ...env }
 }

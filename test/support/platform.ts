@@ -8,8 +8,9 @@ import type { Project } from '../../server/contract/projects.ts'
 import { type Platform, startPlatform } from '../../server/index.ts'
 import { createLog } from '../../server/lib/log.ts'
 import { readOptions } from '../../server/options.ts'
+import type { Screenshotter } from '../../server/screenshot/screenshot.ts'
 import { viewEngine } from './docker.ts'
-import { dockerSocket } from './requirements.ts'
+import { chromiumPath, dockerSocket } from './requirements.ts'
 import { until } from './until.ts'
 
 export { until }
@@ -50,17 +51,23 @@ export async function startTestPlatform(options: {
   port?: number
   edge_port?: number
   rate_limited?: boolean
+  /** Pictures are taken of what is deployed, by this machine's Chromium or by what is given; else by nothing. */
+  screenshots?: true | Screenshotter
   /** Stand for this machine's addresses on a network; of 127.0.0.0/8, which Linux has whole. */
   lan_addresses?: () => string[]
 }): Promise<TestPlatform> {
   const data_dir = options.data_dir ?? mkdtempSync(join(tmpdir(), 'homeport-data-'))
   const log: string[] = []
   const platform = await startPlatform(
-    readOptions({ data: data_dir, port: String(options.port ?? 0), 'edge-port': String(options.edge_port ?? 0), runtime: options.runtime }),
+    {
+      ...readOptions({ data: data_dir, port: String(options.port ?? 0), 'edge-port': String(options.edge_port ?? 0), runtime: options.runtime }),
+      chromium: options.screenshots === true ? (chromiumPath ?? 'auto') : 'off',
+    },
     {
       log: createLog((line) => log.push(line)),
       // Never the hosts file and the certificates of this very machine.
       names: { hosts_path: join(data_dir, 'hosts'), root: join(data_dir, 'system'), home: join(data_dir, 'home') },
+      ...(typeof options.screenshots === 'object' ? { screenshotter: options.screenshots } : {}),
       ...(options.lan_addresses === undefined ? {} : { lan_addresses: options.lan_addresses }),
     },
   )

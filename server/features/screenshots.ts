@@ -1,0 +1,19 @@
+import { Problem } from '../contract/errors.ts'
+import type { Handlers } from '../contract/index.ts'
+import { screenshotVariants } from '../contract/previews.ts'
+import { deploymentFor } from './access.ts'
+import type { Context } from './context.ts'
+import type { FeatureDeps } from './deps.ts'
+
+export function createScreenshotHandlers(deps: FeatureDeps): Pick<Handlers<Context>, 'getScreenshot'> {
+  return {
+    async getScreenshot({ caller }, { params }) {
+      const { deployment } = await deps.store.db.read((tx) => deploymentFor(tx, caller, params.slug, params.id))
+      const variant = screenshotVariants.find((one) => one === params.variant)
+      if (!variant) throw new Problem('screenshot_not_found', 'A screenshot is desktop.png or mobile.png.')
+      const png = await deps.screenshots.read(deployment, variant)
+      if (!png) throw new Problem('screenshot_not_found', 'There is no screenshot of this deployment, or none yet: it is taken while the app serves.')
+      return png
+    },
+  }
+}

@@ -1,0 +1,197 @@
+import { join } from 'node:path'
+import type { Check } from '../contract/instance.ts'
+import { screenshotVariants, type ScreenshotVariant } from '../contract/previews.ts'
+import type { Bus } from '../lib/bus.ts'
+import { type Clock, isoTime } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import { createFiles, type FileOf } from './files.ts'
+import { limits, type Screenshotter, type Shot } from './screenshot.ts'
+
+/** What serves now. */
+export interface Sight {
+  deployment_id: string
+  project_id: string
+  target: string
+  branch: string | null
+  url: string
+  taken: ScreenshotVariant[]
+}
+
+/** What is remembered of the pictures; kept by the store. */
+export interface Ledger {
+  /** undefined: it serves no longer, or not yet. */
+  find(deploymentId: string): Promise<Sight | undefined>
+  listCurrent(): Promise<Sight[]>
+  /** False: it serves no longer, and is not kept. */
+  insert(row: { deployment_id: string; variant: ScreenshotVariant; bytes: number; created_at: string }): Promise<boolean>
+  list(): Promise<FileOf[]>
+  remove(deploymentId: string, variant: ScreenshotVariant): Promise<void>
+  forget(place: { deployment_id: string } | { project_id: string }): Promise<void>
+}
+
+export interface ScreenshotsOptions {
+  store: Ledger
+  screenshotter: Screenshotter
+  bus: Bus
+  clock: Clock
+  log: Log
+  data_dir: string
+  isWanted(): boolean
+  /** What a name leads to right now. */
+  routeOf(host: string): { kind: string; deployment_id: string | null } | undefined
+  /** Where the edge answers. */
+  at: Shot['at']
+  look_secret: string
+}
+
+export interface Screenshots {
+  read(of: { id: string; project_id: string }, variant: ScreenshotVariant): Promise<Uint8Array | undefined>
+  /** Takes up what the last run left. */
+  start(): Promise<void>
+  /** Frees the pictures of one deployment, or all of a project. */
+  forget(place: { project_id: string; deployment_id?: string }): Promise<void>
+  check(): Check
+  close(): Promise<void>
+}
+
+/**
+ * Pictures of what serves, taken behind everything else: one browser at a time, right after a deployment became ready, while its
+ * app is awake. An app that sleeps is not woken for it; it is looked at when somebody else has.
+ */
+export function createScreenshots(options: ScreenshotsOptions): Screenshots {
+  const { store, bus, log, screenshotter } = options
+  const files = createFiles(join(options.data_dir, 'screenshots'))
+  /** What is still to be taken, by place: a newer deployment takes the turn of an older one of the same place. */
+  const queue = new Map<string, Sight>()
+  /** What slept when its turn came, by project. */
+  const asleep = new Map<string, Set<string>>()
+  const failures = new Map<string, number>()
+  const timers = new Set<NodeJS.Timeout>()
+  let running: { sight: Sight; controller: AbortController } | undefined
+  let working: Promise<void> = Promise.resolve()
+  let closed = false
+
+  const missing = (sight: Sight) => screenshotVariants.filter((variant) => !sight.taken.includes(variant))
+  const placeOf = (sight: Sight) => `${sight.project_id} ${sight.target} ${sight.target === 'preview' ? sight.branch : ''}`
+  const isAwake = ({ url, deployment_id }: Sight) => {
+    const route = options.routeOf(new URL(url).hostname)
+    return route?.deployment_id === deployment_id && (route.kind === 'upstream' || route.kind === 'static')
+  }
+  const failed = (error: unknown) => log.warn('screenshots_not_looked_after', { error })
+
+  const enqueue = (sight: Sight): void => {
+    if (closed || !options.isWanted() || missing(sight).length === 0) return
+    if ((failures.get(sight.deployment_id) ?? 0) >= limits.tries || running?.sight.deployment_id === sight.deployment_id) return
+    queue.set(placeOf(sight), sight)
+    if (!running) working = working.then(work).catch(failed)
+  }
+
+  const consider = async (deploymentId: string): Promise<void> => {
+    const sight = await store.find(deploymentId)
+    if (sight) return enqueue(sight)
+    for (const [place, waiting] of queue) if (waiting.deployment_id === deploymentId) queue.delete(place)
+    if (running?.sight.deployment_id === deploymentId) running.controller.abort(new Error('It serves no longer.'))
+  }
+
+  const work = async (): Promise<void> => {
+    for (;;) {
+      const [place, waiting] = queue.entries().next().value ?? []
+      if (closed || place === undefined || waiting === undefined) return
+      queue.delete(place)
+      const sight = await store.find(waiting.deployment_id)
+      if (!sight || missing(sight).length === 0 || screenshotter.name() === null || !options.isWanted()) continue
+      if (!isAwake(sight)) {
+        asleep.set(sight.project_id, (asleep.get(sight.project_id) ?? new Set()).add(sight.deployment_id))
+        continue
+      }
+      const controller = new AbortController()
+      running = { sight, controller }
+      try {
+        await take(sight, controller.signal)
+      } catch (error) {
+        if (!controller.signal.aborted) again(sight, error)
+      } finally {
+        running = undefined
+      }
+    }
+  }
+
+  const take = async (sight: Sight, signal: AbortSignal): Promise<void> => {
+    const shot = { url: sight.url, at: options.at, headers: { 'x-homeport-look': options.look_secret }, variants: missing(sight), signal }
+    for await (const { variant, png } of screenshotter.take(shot)) {
+      // A newer version may have come in between: then it was that one which stood before the camera.
+      if (signal.aborted || !isAwake(sight)) return
+      await keep({ ...sight, variant }, png)
+    }
+  }
+
+  const keep = async ({ project_id, deployment_id, variant }: FileOf, png: Uint8Array): Promise<void> => {
+    const of = { project_id, deployment_id, variant }
+    await files.write(of, png)
+    if (await store.insert({ deployment_id, variant, bytes: png.byteLength, created_at: isoTime(options.clock.now()) }))
+      bus.emit(`deployment:${deployment_id}`)
+    else await files.remove(of)
+  }
+
+  const again = (sight: Sight, error: unknown): void => {
+    const tries = (failures.get(sight.deployment_id) ?? 0) + 1
+    failures.set(sight.deployment_id, tries)
+    log.warn('screenshot_not_taken', { deployment: sight.deployment_id, will_try_again: tries < limits.tries, error })
+    if (tries >= limits.tries || closed) return
+    const timer = setTimeout(() => {
+      timers.delete(timer)
+      consider(sight.deployment_id).catch(failed)
+    }, limits.again_ms)
+    timers.add(timer.unref())
+  }
+
+  const off = bus.onAny((name) => {
+    const [kind, id = ''] = name.split(':')
+    if (kind === 'deployment') consider(id).catch(failed)
+    if (kind !== 'project') return
+    if (running?.sight.project_id === id) consider(running.sight.deployment_id).catch(failed)
+    const waiting = asleep.get(id)
+    asleep.delete(id)
+    for (const deploymentId of waiting ?? []) consider(deploymentId).catch(failed)
+  })
+
+  return {
+    async read({ id, project_id }, variant) {
+      return files.read({ project_id, deployment_id: id, variant })
+    },
+
+    async start() {
+      for (const gone of await files.sweep(await store.list())) await store.remove(gone.deployment_id, gone.variant)
+      for (const sight of await store.listCurrent()) enqueue(sight)
+    },
+
+    async forget({ project_id, deployment_id }) {
+      if (deployment_id === undefined) {
+        await files.forget(project_id)
+        await store.forget({ project_id })
+      } else {
+        await files.drop({ project_id, deployment_id })
+        await store.forget({ deployment_id })
+      }
+    },
+
+    check() {
+      const name = screenshotter.name()
+      if (name !== null) return { name: 'screenshots', status: 'ok', message: name, mend: null }
+      return {
+        name: 'screenshots',
+        status: 'warning',
+        message: 'No Chromium or Chrome was found: no screenshots are taken of what is deployed.',
+        mend: 'Install Chromium (Debian and Ubuntu: sudo apt install chromium) or Google Chrome, or name one with HOMEPORT_CHROMIUM.',
+      }
+    },
+
+    async close() {
+      closed = true
+      off()
+      for (const timer of timers) clearTimeout(timer)
+      running?.controller.abort(new Error('Homeport ends.'))
+      await working
+    },
+  }
+}
