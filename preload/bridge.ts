@@ -7,6 +7,8 @@ export interface Bridge {
   readonly version: string
   /** The system's folder dialog; null when it was closed without a choice. */
   chooseFolder(): Promise<string | null>
+  /** Where a file or folder lies that somebody dropped on the page; null when the system does not say. */
+  pathOf(file: File): string | null
   /** Opens an http(s) address in the person's own browser; asks first when it is not one of their apps. False: not opened. */
   openExternal(url: string): Promise<boolean>
   /** Shows a notification unless the window is in front. A click brings the window up at `path`, such as `/projects/shop`. */

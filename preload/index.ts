@@ -1,4 +1,4 @@
-import { contextBridge, ipcRenderer } from 'electron'
+import { contextBridge, ipcRenderer, webUtils } from 'electron'
 import { type Bridge, channels, versionArgument } from './bridge.ts'
 
 const platforms = ['darwin', 'win32', 'linux'] as const
@@ -7,6 +7,7 @@ const bridge = {
   platform: platforms.find((name) => name === process.platform) ?? 'other',
   version: process.argv.find((argument) => argument.startsWith(versionArgument))?.slice(versionArgument.length) ?? '',
   chooseFolder: () => ipcRenderer.invoke(channels.chooseFolder),
+  pathOf: (file) => webUtils.getPathForFile(file) || null,
   openExternal: (url) => ipcRenderer.invoke(channels.openExternal, url),
   notify: (notification) => ipcRenderer.invoke(channels.notify, notification),
   setProgress: (value) => ipcRenderer.invoke(channels.setProgress, value),

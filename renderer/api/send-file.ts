@@ -23,17 +23,17 @@ export function sendFile(
     const stop = () => request.abort()
     request.open('POST', url)
     for (const [name, value] of Object.entries({ ...headers, 'content-type': type })) request.setRequestHeader(name, value)
-    request.upload.onprogress = ({ loaded }) => onProgress?.(loaded, file.size)
-    request.onabort = () => reject(signal?.reason ?? new DOMException('The sending was stopped.', 'AbortError'))
-    request.onerror = () => reject(unreachable(undefined))
-    request.onload = () => {
+    request.upload.addEventListener('progress', ({ loaded }) => onProgress?.(loaded, file.size))
+    request.addEventListener('abort', () => reject(signal?.reason ?? new DOMException('The sending was stopped.', 'AbortError')))
+    request.addEventListener('error', () => reject(unreachable(undefined)))
+    request.addEventListener('load', () => {
       const { status, responseText: text } = request
       // A browser follows a redirect by itself here; what answers elsewhere counts for nothing.
       if (request.responseURL !== new URL(url, location.href).href) reject(unreachable(undefined))
       else if (status >= 200 && status < 300) resolve({ status, text })
       else void problemOf(new Response(text, { status, headers: headersOf(request) })).then(reject)
-    }
-    request.onloadend = () => signal?.removeEventListener('abort', stop)
+    })
+    request.addEventListener('loadend', () => signal?.removeEventListener('abort', stop))
     signal?.addEventListener('abort', stop)
     request.send(file)
   })

@@ -7,6 +7,7 @@ import { useConnection } from '../../stores/connection.ts'
 import { useUi } from '../../stores/ui.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { Logo } from '../../ui/logo.tsx'
+import { useNoStrayDrops } from '../upload/stray-drops.ts'
 import { useDesktop } from './desktop.ts'
 import { LineBar } from './line-bar.tsx'
 import { Rail } from './rail.tsx'
@@ -21,6 +22,7 @@ export function Frame({ children }: { children: ReactNode }) {
   const [location] = useLocation()
   const cache = useQueryClient()
   const tellDesktop = useDesktop()
+  useNoStrayDrops()
 
   useEffect(() => {
     return followInstance(connection.client, cache, connection.id, {

@@ -5,6 +5,7 @@ import {
   ChartColumn,
   Eraser,
   ExternalLink,
+  FileArchive,
   Flame,
   KeyRound,
   Layers,
@@ -96,6 +97,7 @@ function ProjectActs({ slug, ...group }: GroupProps & { slug: string }) {
   if (!project) return null
   const acts: Act[] = [
     ...(project.is_connected ? [{ text: 'Deploy', icon: <Rocket size={16} aria-hidden />, run: () => deploy.mutate({ params: { slug } }) }] : []),
+    { text: 'Deploy an archive: upload a .zip or .tar.gz…', icon: <FileArchive size={16} aria-hidden />, run: () => go(`${root}?do=upload`) },
     ...(address && project.status === 'live'
       ? [{ text: 'Open in the browser', icon: <ExternalLink size={16} aria-hidden />, run: () => void window.open(address, '_blank', 'noopener') }]
       : []),

@@ -1,3 +1,4 @@
+import { FileArchive } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
 import { useLocation } from 'wouter'
 import type { Project } from '../../../server/contract/projects.ts'
@@ -11,7 +12,15 @@ import { TextField } from '../../ui/field.tsx'
 import { useFolderPicker } from './folder-picker.ts'
 
 /** A project without a repository is deployed from a folder, or once more from what it was last built from. */
-export function DeployFolderDialog({ project, onOpenChange }: { project: Project; onOpenChange: (open: boolean) => void }) {
+export function DeployFolderDialog({
+  project,
+  onOpenChange,
+  onUpload,
+}: {
+  project: Project
+  onOpenChange: (open: boolean) => void
+  onUpload: () => void
+}) {
   const key = `homeport.folder.${project.id}`
   const [path, setPath] = useState(() => recall(key) ?? '')
   const { data: latest } = useLatest(project.slug)
@@ -52,6 +61,9 @@ export function DeployFolderDialog({ project, onOpenChange }: { project: Project
         </div>
         {deployFolder.error && deployFolder.error.issues.length === 0 && <ProblemView problem={deployFolder.error} />}
         <footer className="dialog-foot">
+          <Button icon={FileArchive} onClick={onUpload}>
+            Upload an archive…
+          </Button>
           {latest && (
             <Button busy={retry.isPending} onClick={() => retry.mutate({ params: { slug: project.slug, id: latest.id } })}>
               Build the last source again

@@ -35,7 +35,7 @@ export function Overview({ slug }: { slug: string }) {
         <Empty icon={Ship} title="Not deployed yet">
           {project?.is_connected
             ? 'Press Deploy: Homeport fetches the branch, builds it and gives it its address.'
-            : 'Press Deploy and point at the folder of the app.'}
+            : 'Press Deploy and point at the folder of the app, or drop a .zip or .tar.gz of it here.'}
         </Empty>
       </div>
     )
@@ -95,7 +95,9 @@ function Facts({ project }: { project: Project }) {
     <aside className="card facts" aria-label="Facts">
       <dl>
         <Fact name="State">{projectSign(project).word}</Fact>
-        <Fact name="Repository">{project.repo_url ? <span className="mono">{project.repo_url}</span> : 'None; deployed from a folder'}</Fact>
+        <Fact name="Repository">
+          {project.repo_url ? <span className="mono">{project.repo_url}</span> : 'None; deployed from a folder or an archive'}
+        </Fact>
         {project.is_connected && (
           <Fact name="Branch">
             <span className="mono">{project.repo_branch}</span>

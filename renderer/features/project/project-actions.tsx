@@ -1,23 +1,31 @@
-import { Ellipsis, ExternalLink, History, Rocket, Square, Trash2 } from 'lucide-react'
+import { Ellipsis, ExternalLink, FileArchive, History, Rocket, Square, Trash2 } from 'lucide-react'
 import { useState } from 'react'
-import { useLocation } from 'wouter'
+import { useLocation, useSearchParams } from 'wouter'
 import type { Project } from '../../../server/contract/projects.ts'
 import { useAction } from '../../api/actions.ts'
-import { useLatest } from '../../api/queries.ts'
+import { useInstance, useLatest } from '../../api/queries.ts'
 import { Button, ButtonLink, IconButton } from '../../ui/button.tsx'
 import { NamedConfirm } from '../../ui/dialog.tsx'
 import { Menu, MenuItem, MenuLine } from '../../ui/menu.tsx'
+import { UploadDialog } from '../upload/upload-dialog.tsx'
+import { useProjectUpload } from '../upload/use-project-upload.ts'
 import { useAddress } from './address.ts'
 import { DeployFolderDialog } from './deploy-folder-dialog.tsx'
 import { RollbackDialog } from './rollback-dialog.tsx'
 
 /** Deploy, Open, Stop, Roll back, Delete: all that is done to a whole project. */
 export function ProjectActions({ project }: { project: Project }) {
-  const [dialog, setDialog] = useState<'folder' | 'rollback' | 'delete' | null>(null)
+  const [opened, setDialog] = useState<'folder' | 'upload' | 'rollback' | 'delete' | null>(null)
+  const [params, setParams] = useSearchParams()
+  // The palette, or a link, leads here with the wish already put.
+  const wish = params.get('do')
+  const dialog = opened ?? (wish === 'upload' ? wish : null)
   const address = useAddress(project.slug)
   const { data: latest } = useLatest(project.slug)
   const [, go] = useLocation()
-  const params = { slug: project.slug }
+  const input = { params: { slug: project.slug } }
+  const isOwner = useInstance().data?.user.is_instance_owner ?? false
+  const { upload, take } = useProjectUpload(project.slug)
   const deploy = useAction('deployProject', { onDone: ({ deployment_id }) => go(`/projects/${project.slug}/deployments/${deployment_id}`) })
   const stop = useAction('stopProject', { done: `${project.name} is stopped. A deployment brings it back.` })
   const remove = useAction('deleteProject', { done: `${project.name} is deleted.`, onDone: () => go('/') })
@@ -35,15 +43,18 @@ export function ProjectActions({ project }: { project: Project }) {
         kind="primary"
         icon={Rocket}
         busy={deploy.isPending}
-        onClick={() => (project.is_connected ? deploy.mutate({ params }) : setDialog('folder'))}
+        onClick={() => (project.is_connected ? deploy.mutate(input) : setDialog(isOwner ? 'folder' : 'upload'))}
       >
         Deploy
       </Button>
       <Menu trigger={<IconButton icon={Ellipsis} label="More actions" />}>
+        <MenuItem icon={FileArchive} disabled={upload?.state === 'sending'} onSelect={() => setDialog('upload')}>
+          Upload an archive…
+        </MenuItem>
         <MenuItem icon={History} disabled={!latest} onSelect={() => setDialog('rollback')}>
           Roll back…
         </MenuItem>
-        <MenuItem icon={Square} disabled={isStopped || stop.isPending} onSelect={() => stop.mutate({ params })}>
+        <MenuItem icon={Square} disabled={isStopped || stop.isPending} onSelect={() => stop.mutate(input)}>
           Stop
         </MenuItem>
         <MenuLine />
@@ -51,7 +62,17 @@ export function ProjectActions({ project }: { project: Project }) {
           Delete…
         </MenuItem>
       </Menu>
-      {dialog === 'folder' && <DeployFolderDialog project={project} onOpenChange={() => setDialog(null)} />}
+      {dialog === 'folder' && <DeployFolderDialog project={project} onOpenChange={() => setDialog(null)} onUpload={() => setDialog('upload')} />}
+      {dialog === 'upload' && (
+        <UploadDialog
+          name={project.name}
+          onTake={take}
+          onOpenChange={() => {
+            setDialog(null)
+            if (wish === 'upload') setParams({}, { replace: true })
+          }}
+        />
+      )}
       {dialog === 'rollback' && <RollbackDialog slug={project.slug} onOpenChange={() => setDialog(null)} />}
       <NamedConfirm
         open={dialog === 'delete'}
@@ -61,7 +82,7 @@ export function ProjectActions({ project }: { project: Project }) {
         name={project.slug}
         action="Delete the project"
         busy={remove.isPending}
-        onConfirm={() => remove.mutate({ params })}
+        onConfirm={() => remove.mutate(input)}
       />
     </div>
   )

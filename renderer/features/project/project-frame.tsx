@@ -7,6 +7,9 @@ import { projectPages } from '../../routes.ts'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Empty, ProblemView, Skeleton, SkeletonRows } from '../../ui/feedback.tsx'
 import { StatusPlate, projectSign } from '../../ui/status.tsx'
+import { DropZone } from '../upload/drop-zone.tsx'
+import { UploadPlate } from '../upload/upload-plate.tsx'
+import { useProjectUpload } from '../upload/use-project-upload.ts'
 import { NotFound } from '../frame/not-found.tsx'
 import { spoken, useAddress, useSecureAddress } from './address.ts'
 import { ProjectActions } from './project-actions.tsx'
@@ -21,6 +24,7 @@ export function ProjectFrame({ slug }: { slug: string }) {
   useLatest(slug, project !== undefined)
   const [location] = useLocation()
   const root = `/projects/${slug}`
+  const { upload, take, dismiss } = useProjectUpload(slug)
   const tabs = useRef<HTMLElement>(null)
   // On a phone there are more tabs than room: the open one is brought into sight, the page stays where it is.
   useEffect(() => {
@@ -76,11 +80,18 @@ export function ProjectFrame({ slug }: { slug: string }) {
         </nav>
       </header>
       {error && !project && <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />}
+      {upload && <UploadPlate upload={upload} onTake={take} onDismiss={dismiss} />}
       <Suspense fallback={<SkeletonRows rows={5} height={60} />}>
         <Switch>
           {projectPages.map(({ path, page: Page }) => (
             <Route key={path} path={`/projects/:slug${path}`}>
-              <Page slug={slug} />
+              {takesArchives(path) ? (
+                <DropZone invitation={`Drop it to deploy ${project?.name ?? slug}`} onDropped={take}>
+                  <Page slug={slug} />
+                </DropZone>
+              ) : (
+                <Page slug={slug} />
+              )}
             </Route>
           ))}
           <Route component={NotFound} />
@@ -88,6 +99,11 @@ export function ProjectFrame({ slug }: { slug: string }) {
       </Suspense>
     </div>
   )
+}
+
+/** Other pages take other files. */
+function takesArchives(path: string): boolean {
+  return path === '' || path.startsWith('/deployments') || path === '/previews'
 }
 
 function isAt(location: string, root: string, path: string): boolean {

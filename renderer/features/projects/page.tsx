@@ -6,6 +6,8 @@ import { useProjects } from '../../api/queries.ts'
 import { useUi } from '../../stores/ui.ts'
 import { Button } from '../../ui/button.tsx'
 import { Empty, ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
+import { DropZone } from '../upload/drop-zone.tsx'
+import { useOffer } from '../upload/offer.ts'
 import { useTitle } from '../frame/title.ts'
 import { Welcome } from '../welcome/welcome.tsx'
 import { ProjectList, rowHeight } from './project-list.tsx'
@@ -14,6 +16,7 @@ import './page.css'
 export function ProjectsPage() {
   useTitle('Projects')
   const setNewProjectOpen = useUi((state) => state.setNewProjectOpen)
+  const offer = useOffer((state) => state.offer)
   const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = useProjects()
   const [params, setParams] = useSearchParams()
   const query = params.get('q') ?? ''
@@ -32,42 +35,50 @@ export function ProjectsPage() {
 
   if (data && all.length === 0) return <Welcome />
   return (
-    <div className="page">
-      <header className="page-head">
-        <h1>Projects</h1>
-        <div className="page-actions projects-tools">
-          <div className="search">
-            <Search size={15} aria-hidden />
-            <input
-              className="input"
-              type="search"
-              placeholder="Name, slug or repository"
-              aria-label="Search projects"
-              value={query}
-              onChange={({ target }) => setParams(target.value === '' ? {} : { q: target.value }, { replace: true })}
-            />
+    <DropZone
+      invitation="Drop it to make a project of it"
+      onDropped={(dropped) => {
+        offer(dropped)
+        setNewProjectOpen(true)
+      }}
+    >
+      <div className="page">
+        <header className="page-head">
+          <h1>Projects</h1>
+          <div className="page-actions projects-tools">
+            <div className="search">
+              <Search size={15} aria-hidden />
+              <input
+                className="input"
+                type="search"
+                placeholder="Name, slug or repository"
+                aria-label="Search projects"
+                value={query}
+                onChange={({ target }) => setParams(target.value === '' ? {} : { q: target.value }, { replace: true })}
+              />
+            </div>
+            <Button kind="primary" icon={Plus} onClick={() => setNewProjectOpen(true)}>
+              New project
+            </Button>
           </div>
-          <Button kind="primary" icon={Plus} onClick={() => setNewProjectOpen(true)}>
-            New project
-          </Button>
+        </header>
+        {error && <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />}
+        <div className="card projects-card">
+          {isPending && <SkeletonRows rows={8} height={rowHeight} />}
+          {shown.length > 0 && <ProjectList projects={shown} onEnd={() => hasNextPage && !isFetchingNextPage && void fetchNextPage()} />}
+          {data && shown.length === 0 && !hasNextPage && (
+            <Empty icon={Ship} title="No project fits" action={<Button onClick={() => setParams({}, { replace: true })}>Show all projects</Button>}>
+              Nothing here has “{query}” in its name, slug or repository.
+            </Empty>
+          )}
         </div>
-      </header>
-      {error && <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />}
-      <div className="card projects-card">
-        {isPending && <SkeletonRows rows={8} height={rowHeight} />}
-        {shown.length > 0 && <ProjectList projects={shown} onEnd={() => hasNextPage && !isFetchingNextPage && void fetchNextPage()} />}
-        {data && shown.length === 0 && !hasNextPage && (
-          <Empty icon={Ship} title="No project fits" action={<Button onClick={() => setParams({}, { replace: true })}>Show all projects</Button>}>
-            Nothing here has “{query}” in its name, slug or repository.
-          </Empty>
-        )}
+        <p className="faint projects-count" role="status">
+          {words !== '' && hasNextPage
+            ? `Searching; ${count(all.length)} projects so far`
+            : data && sentence(shown.length, all.length, words !== '', hasNextPage)}
+        </p>
       </div>
-      <p className="faint projects-count" role="status">
-        {words !== '' && hasNextPage
-          ? `Searching; ${count(all.length)} projects so far`
-          : data && sentence(shown.length, all.length, words !== '', hasNextPage)}
-      </p>
-    </div>
+    </DropZone>
   )
 }
 

@@ -1,25 +1,29 @@
-import { FolderOpen, GitBranch } from 'lucide-react'
-import { type FormEvent, useState } from 'react'
-import { useLocation } from 'wouter'
+import { FileArchive, FolderOpen, GitBranch, X } from 'lucide-react'
+import { type FormEvent, useEffect, useState } from 'react'
+import { useLocation, useRouter } from 'wouter'
 import { useAction } from '../../api/actions.ts'
 import type { ApiProblem } from '../../api/problem.ts'
 import { useInstance } from '../../api/queries.ts'
-import { Button } from '../../ui/button.tsx'
+import { useConnection } from '../../stores/connection.ts'
+import { sendArchive } from '../../stores/uploads.ts'
+import { Button, IconButton } from '../../ui/button.tsx'
 import { ProblemView } from '../../ui/feedback.tsx'
 import { TextField } from '../../ui/field.tsx'
-import { nameFrom, slugFrom } from '../../ui/format.ts'
+import { bytes, nameFrom, slugFrom } from '../../ui/format.ts'
 import { Segments } from '../../ui/segments.tsx'
 import { spoken, useAddress } from '../project/address.ts'
 import { useFolderPicker } from '../project/folder-picker.ts'
+import { type Dropped, nameOfArchive } from '../upload/archive.ts'
+import { ArchiveBerth } from '../upload/upload-dialog.tsx'
 import './source-form.css'
 
-type Kind = 'folder' | 'git'
+type Kind = 'folder' | 'git' | 'archive'
 
 // Problems that a field shows better than a plate under the form.
 const slugProblems = ['slug_taken', 'slug_reserved']
 
 /** From nothing to a deployment under way: where the source is, what it shall be called, go. */
-export function SourceForm({ onDone }: { onDone?: () => void }) {
+export function SourceForm({ dropped, onDone }: { dropped?: Dropped | null; onDone?: () => void }) {
   const isOwner = useInstance().data?.user.is_instance_owner ?? false
   const [chosenKind, setKind] = useState<Kind | null>(null)
   const kind = chosenKind ?? (isOwner ? 'folder' : 'git')
@@ -27,17 +31,30 @@ export function SourceForm({ onDone }: { onDone?: () => void }) {
   const [typedName, setName] = useState<string | null>(null)
   const [typedSlug, setSlug] = useState<string | null>(null)
   const [branch, setBranch] = useState('')
-  const name = typedName ?? nameFrom(source)
+  const [archive, setArchive] = useState<Dropped | null>(null)
+  const cargo = archive?.kind === 'archive' ? archive : null
+  const name = typedName ?? (kind === 'archive' ? nameOfArchive(cargo?.file.name ?? '') : nameFrom(source))
   const slug = typedSlug ?? slugFrom(name)
   const address = useAddress(slug)
   const pickFolder = useFolderPicker()
+  const connection = useConnection((state) => state.current)
   const [, go] = useLocation()
+  const { base } = useRouter()
 
   const create = useAction('createProject', { quiet: true })
   const deploy = useAction('deployProject')
   const deployFolder = useAction('deployFolder', { quiet: true })
   const busy = create.isPending || deploy.isPending || deployFolder.isPending
-  const problem = kind === 'git' ? create.error : deployFolder.error
+  const problem = kind === 'folder' ? deployFolder.error : create.error
+  const take = (taken: Dropped) => {
+    setKind(taken.kind === 'folder' ? 'folder' : 'archive')
+    if (taken.kind === 'folder') setSource(taken.path)
+    else setArchive(taken)
+  }
+  // What is dropped on the page around the form lands in it.
+  useEffect(() => {
+    if (dropped) take(dropped)
+  }, [dropped])
 
   const submit = async (event: FormEvent) => {
     event.preventDefault()
@@ -46,6 +63,13 @@ export function SourceForm({ onDone }: { onDone?: () => void }) {
       const done = await deployFolder.mutateAsync({ body: { path: source.trim(), slug, name } }).catch(() => null)
       if (done) leave(`/projects/${done.project.slug}/deployments/${done.deployment.id}`)
       return
+    }
+    if (kind === 'archive') {
+      if (!cargo) return setArchive({ kind: 'fault', text: 'Choose the archive first.' })
+      const made = await create.mutateAsync({ body: { name, slug } }).catch(() => null)
+      if (!made) return
+      void sendArchive(connection, base, { slug, file: cargo.file, type: cargo.type, is_new: true })
+      return leave(`/projects/${slug}`)
     }
     const body = { name, slug, repo_url: repositoryUrl(source), ...(branch.trim() ? { repo_branch: branch.trim() } : {}) }
     const created = await create.mutateAsync({ body }).catch(() => null)
@@ -60,31 +84,45 @@ export function SourceForm({ onDone }: { onDone?: () => void }) {
 
   return (
     <form className="source-form" onSubmit={submit}>
-      {isOwner && (
-        <Segments
-          label="Where the source is"
-          value={kind}
-          onChange={setKind}
-          choices={[
-            { value: 'folder', text: 'Local folder', icon: FolderOpen },
-            { value: 'git', text: 'Git address', icon: GitBranch },
-          ]}
-        />
+      <Segments
+        label="Where the source is"
+        value={kind}
+        onChange={setKind}
+        choices={[
+          ...(isOwner ? [{ value: 'folder', text: 'Local folder', icon: FolderOpen } as const] : []),
+          { value: 'git', text: 'Git address', icon: GitBranch },
+          { value: 'archive', text: 'Archive', icon: FileArchive },
+        ]}
+      />
+      {kind === 'archive' ? (
+        cargo ? (
+          <div className="cargo">
+            <FileArchive size={20} aria-hidden />
+            <div>
+              <strong className="clip">{cargo.file.name}</strong>
+              <span className="faint">{bytes(cargo.file.size)}</span>
+            </div>
+            <IconButton icon={X} label="Take another archive" onClick={() => setArchive(null)} />
+          </div>
+        ) : (
+          <ArchiveBerth fault={archive?.kind === 'fault' ? archive.text : null} onChosen={take} />
+        )
+      ) : (
+        <div className="source-line">
+          <TextField
+            key={kind}
+            label={kind === 'folder' ? 'Folder' : 'Git address'}
+            mono
+            required
+            value={source}
+            onChange={({ target }) => setSource(target.value)}
+            placeholder={kind === 'folder' ? '/home/me/my-app' : 'https://example.com/me/my-app.git'}
+            hint={kind === 'folder' ? 'Deployed as it lies there, changes that are not committed included.' : 'https, ssh, git or file.'}
+            error={problem?.issue(kind === 'folder' ? 'path' : 'repo_url')}
+          />
+          {kind === 'folder' && pickFolder && <Button onClick={() => void pickFolder().then((path) => path && setSource(path))}>Choose…</Button>}
+        </div>
       )}
-      <div className="source-line">
-        <TextField
-          key={kind}
-          label={kind === 'folder' ? 'Folder' : 'Git address'}
-          mono
-          required
-          value={source}
-          onChange={({ target }) => setSource(target.value)}
-          placeholder={kind === 'folder' ? '/home/me/my-app' : 'https://example.com/me/my-app.git'}
-          hint={kind === 'folder' ? 'Deployed as it lies there, changes that are not committed included.' : 'https, ssh, git or file.'}
-          error={problem?.issue(kind === 'folder' ? 'path' : 'repo_url')}
-        />
-        {kind === 'folder' && pickFolder && <Button onClick={() => void pickFolder().then((path) => path && setSource(path))}>Choose…</Button>}
-      </div>
       <div className="source-pair">
         <TextField
           label="Name"

@@ -1,25 +1,32 @@
+import { useState } from 'react'
 import { useTitle } from '../frame/title.ts'
 import { Contours } from '../../ui/contours.tsx'
 import { SourceForm } from '../projects/source-form.tsx'
+import type { Dropped } from '../upload/archive.ts'
+import { DropZone } from '../upload/drop-zone.tsx'
 import { EngineReport } from './engine-report.tsx'
 import './welcome.css'
 
 /** Nothing is here yet: what the platform found on this machine, and the first step. */
 export function Welcome() {
   useTitle('Welcome')
+  const [dropped, setDropped] = useState<Dropped | null>(null)
   return (
-    <div className="welcome">
-      <Contours />
-      <header>
-        <h1>Bring in your first app</h1>
-        <p className="quiet">
-          Point at a folder or a git address. Homeport finds out what it is, builds it, checks that it answers, and gives it an address.
-        </p>
-      </header>
-      <div className="card welcome-card">
-        <SourceForm />
+    <DropZone invitation="Drop it to bring it in" onDropped={setDropped}>
+      <div className="welcome">
+        <Contours />
+        <header>
+          <h1>Bring in your first app</h1>
+          <p className="quiet">
+            Point at a folder or a git address, or drop a .zip. Homeport finds out what it is, builds it, checks that it answers, and gives it an
+            address.
+          </p>
+        </header>
+        <div className="card welcome-card">
+          <SourceForm dropped={dropped} />
+        </div>
+        <EngineReport />
       </div>
-      <EngineReport />
-    </div>
+    </DropZone>
   )
 }
