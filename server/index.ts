@@ -44,6 +44,7 @@ import { lockDataFolder } from './store/lock.ts'
 import { createAuthorityStore } from './store/authorities.ts'
 import { listLocalNames } from './store/domains.ts'
 import { openStore } from './store/open.ts'
+import { tellRecovery } from './store/recover.ts'
 import { insertSignInCode } from './store/people.ts'
 import { listUncached } from './store/projects.ts'
 import { createScreenshotStore } from './store/screenshots.ts'
@@ -78,8 +79,9 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     const masterKey = host.masterKey ?? createFileKey(options.master_key_file ?? join(data_dir, 'master.key'))
     const sealer = createSealer(await masterKey.read())
     // The file goes at an orderly exit: where it stands, the last run was cut off.
-    const store = await openStore({ data_dir, after_crash: previous !== undefined })
+    const store = await openStore({ data_dir, after_crash: previous !== undefined, clock })
     closers.push(() => store.close())
+    if (store.recovered) log.error('recovered_from_backup', { ...store.recovered })
     const foundation = await layFoundation({ db: store.db, sealer, clock })
     const settings = createSettingsBook(store.db)
     const bus = createBus()
@@ -173,7 +175,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       data_dir,
       isWanted: () => settings.current().screenshots,
       routeOf: (name) => edge.route(name),
-      at: { host: reachable(options.host), port: edgeAt.port },
+      openDoor: async () => ({ host: '127.0.0.1', ...(await edge.open({ address: '127.0.0.1', port: 0, is_look: true })) }),
       look_secret: lookSecret,
     })
     closers.push(() => screenshots.close())
@@ -189,7 +191,16 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     })
     await databases.start()
 
-    const backups = await createBackups({ data_dir, instance_id: instanceId, key_kind: masterKey.kind, sealer, clock, log, databases: undefined })
+    const backups = await createBackups({
+      data_dir,
+      db: store.db,
+      instance_id: instanceId,
+      key_kind: masterKey.kind,
+      sealer,
+      clock,
+      log,
+      databases: undefined,
+    })
     const rounds = createRounds({ clock, log })
     rounds.add('safe_copy', () => backups.copyHourly())
     closers.push(
@@ -212,9 +223,10 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       log,
       data_dir,
       settings: settings.current,
-      purgeOnSwap: async (projectId) => {
+      purgeOnSwap: async (projectId, name) => {
+        const purged = name === undefined ? purge(projectId, { all: true }, 'deploy') : edge.cache.purgeName(projectId, name)
         // What a disk could not let go of is not served by this run all the same; a new version does not wait for it.
-        await purge(projectId, { all: true }, 'deploy').catch((error: unknown) => log.error('cache_not_purged', { project: projectId, error }))
+        await purged.catch((error: unknown) => log.error('cache_not_purged', { project: projectId, error }))
       },
       concurrentBuilds: (plan) => plans[plan as keyof typeof plans].concurrent_builds,
       urlOf: (name) => `http://${name}:${edgeAt.port}`,
@@ -280,6 +292,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
           ],
           encryption: masterKey.kind,
           names: names.checks,
+          backups: backups.checks,
           databases: databases.checks,
           screenshots: screenshots.check,
         }),
@@ -314,6 +327,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
         checks: {
           database: store.db.readNow((tx) => tx.sqlFirst('SELECT 1 AS one')) ? 'ok' : 'failed',
           edge: 'ok',
+          ...(store.recovered ? { recovered_from_backup: store.recovered.copied_at } : {}),
           event_loop_p99_ms: (loop.percentile(99) / 1e6).toFixed(1),
           event_loop_longest_ms: (loop.max / 1e6).toFixed(1),
         },
@@ -397,6 +411,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       dashboard_url: urls.dashboard,
       version,
       notices: [
+        ...(store.recovered ? [tellRecovery(store.recovered)] : []),
         ...(apiFellBack ? [`Port ${options.port} is taken: the API is at ${urls.api} instead.`] : []),
         ...(lan.status().open && settings.current().lan ? [`The network around this machine is let in. ${lan.status().warning ?? ''}`] : []),
         ...(edgeAt.fell_back ? [`Port ${options.edge_port} is taken: the edge is at ${urls.edge} instead.`] : []),

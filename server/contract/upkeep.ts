@@ -99,7 +99,16 @@ export const backupOperations = {
     access: 'owner',
     params: empty,
     query: empty,
-    success: { status: 200, json: z.object({ backups: z.array(backup) }) },
+    success: {
+      status: 200,
+      json: z.object({
+        backups: z.array(backup),
+        recovered: z
+          .object({ at: dateTime, copied_at: dateTime, damaged_file: z.string().nullable(), message: z.string() })
+          .nullable()
+          .describe('A start found the database damaged, and a copy took its place. Told until the damaged file is removed, or for a week.'),
+      }),
+    },
     errors: [],
   }),
   createBackup: operation({

@@ -6,7 +6,7 @@ type BackupHandlers = Pick<Handlers<Context>, 'listBackups' | 'createBackup' | '
 
 export function createBackupHandlers({ backups }: Pick<FeatureDeps, 'backups'>): BackupHandlers {
   return {
-    listBackups: async () => ({ backups: await backups.list() }),
+    listBackups: async () => ({ backups: await backups.list(), recovered: await backups.recovered() }),
     createBackup: async () => backups.create(),
     downloadBackup: async (_context, { params }) => backups.read(params.name),
     deleteBackup: async (_context, { params }) => backups.remove(params.name),

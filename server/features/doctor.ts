@@ -14,6 +14,7 @@ export interface DoctorOptions {
   network(): { open: boolean; warning: string | null }
   /** The servers that hold databases of projects. */
   databases(): Promise<Check[]>
+  backups(): Promise<Check[]>
   /** What is found out about names and certificates. */
   names(): Promise<Check[]>
   screenshots(): Check
@@ -32,6 +33,7 @@ export async function examine(options: DoctorOptions): Promise<Check[]> {
     network(options.network()),
     await disk(options.data_dir),
     await database(options.db),
+    ...(await options.backups()),
     ...(await options.databases()),
     keys(options.encryption),
   ]

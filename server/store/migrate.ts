@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Database } from './database.ts'
+import { makePrivateFile } from './private-file.ts'
 
 /** The file was written by a newer Homeport. Nothing of it was read or changed. */
 export class NewerDatabase extends Error {
@@ -22,7 +23,9 @@ export async function migrate<T>(db: Database<T>, migrations: readonly { name: s
   if (found === migrations.length) return
   if (found > 0 && backupFolder !== undefined) {
     mkdirSync(backupFolder, { recursive: true, mode: 0o700 })
-    await db.raw.backup(join(backupFolder, `before-version-${migrations.length}.db`))
+    const copy = join(backupFolder, `before-version-${migrations.length}.db`)
+    makePrivateFile(copy)
+    await db.raw.backup(copy)
   }
   for (let version = found; version < migrations.length; version++) {
     db.writeNow(() => {

@@ -1,14 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { createGzip } from 'node:zlib'
 import { Problem } from '../contract/errors.ts'
+import type { Check } from '../contract/instance.ts'
 import type { Backup } from '../contract/upkeep.ts'
 import { isoTime } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { copyDatabase } from '../store/copy.ts'
 import { isFull } from '../store/database.ts'
+import type { Db } from '../store/open.ts'
+import { type Recovery, tellRecovery } from '../store/recover.ts'
 import { type BackupOptions, writeBackup } from './backup.ts'
 import { ledgerFile } from './backup-format.ts'
 import { round_ms } from './rounds.ts'
@@ -21,6 +24,9 @@ export interface Backups {
   /** As one gzip file; throws `backup_not_found`. */
   read(name: string): Promise<AsyncIterable<Uint8Array>>
   remove(name: string): Promise<void>
+  /** What a start put right, for as long as somebody has to know. */
+  recovered(): Promise<(Pick<Recovery, 'at' | 'copied_at' | 'damaged_file'> & { message: string }) | null>
+  checks(): Promise<Check[]>
   /** A safe copy of the ledger, unless the last one is younger than an hour. */
   copyHourly(): Promise<void>
   /** Gives up what is under way and waits for that. */
@@ -28,6 +34,8 @@ export interface Backups {
 }
 
 export const keptHourly = 7
+/** Without a damaged file to remove, a recovery is told for this long. */
+const told_ms = 7 * 24 * round_ms
 
 /** Copies of these names alone are ours; a name never reaches the disk unless it was found there. */
 const kinds: [RegExp, Backup['kind']][] = [
@@ -38,8 +46,8 @@ const kinds: [RegExp, Backup['kind']][] = [
 /** Unfinished. No kind has such a name, and a start removes them. */
 const draft = '.draft-'
 
-export async function createBackups(options: BackupOptions & { log: Log }): Promise<Backups> {
-  const { data_dir, clock, log } = options
+export async function createBackups(options: BackupOptions & { db: Db; log: Log }): Promise<Backups> {
+  const { data_dir, db, clock, log } = options
   const folder = join(data_dir, 'backups')
   const ended = new AbortController()
   let creating: Promise<{ backup: Backup; left_out: string[] }> | undefined
@@ -100,8 +108,26 @@ export async function createBackups(options: BackupOptions & { log: Log }): Prom
     for (const old of hourly.slice(keptHourly - 1)) await rm(old.path, { force: true })
   }
 
+  const recovered: Backups['recovered'] = async () => {
+    const text = await db.read((tx) => tx.sqlFirst<{ value: string }>("SELECT value FROM settings WHERE key = 'recovered'")?.value)
+    if (text === undefined) return null
+    const value = JSON.parse(text) as Recovery
+    const { at, copied_at, damaged_file } = value
+    const isTold = damaged_file === null ? clock.now() - Date.parse(at) < told_ms : await isThere(join(data_dir, basename(damaged_file)))
+    return isTold ? { at, copied_at, damaged_file, message: tellRecovery(value) } : null
+  }
+
   return {
     list,
+    recovered,
+    async checks() {
+      const [latest] = (await list()).filter((one) => one.kind !== 'before_migration')
+      const found = await recovered()
+      const message =
+        found?.message ?? (latest ? `The last copy is of ${latest.created_at}.` : 'No copy yet; the first is made soon after the start.')
+      const mend = `Look at what is missing${found?.damaged_file ? `, then remove ${join(data_dir, found.damaged_file)}` : ''}.`
+      return [{ name: 'backups', status: found ? 'warning' : 'ok', message, mend: found ? mend : null }]
+    },
     create: () => (creating ??= create().finally(() => (creating = undefined))),
     async read(name) {
       const { path } = await find(name)
@@ -121,6 +147,12 @@ export async function createBackups(options: BackupOptions & { log: Log }): Prom
 
 /** A time as it may stand in the name of a file on every system. */
 const stampOf = (ms: number): string => `${isoTime(ms).slice(0, 19).replaceAll(':', '-')}Z`
+
+const isThere = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )
 
 function timeOf(name: string): string | undefined {
   const [, day, hour, minute, second] = /(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z/.exec(name) ?? []

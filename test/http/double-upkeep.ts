@@ -16,7 +16,7 @@ const sampleBackup = {
 export function createUpkeepHandlers(): UpkeepHandlers {
   return {
     getDisk: async () => ({ kinds: [], total_bytes: 0, data_dir: '/data', free_bytes: 0 }),
-    listBackups: async () => ({ backups: [sampleBackup] }),
+    listBackups: async () => ({ backups: [sampleBackup], recovered: null }),
     createBackup: async () => ({ backup: sampleBackup, left_out: [] }),
     downloadBackup: async () => Readable.from([Buffer.from('a backup')]),
     deleteBackup: async () => {},
