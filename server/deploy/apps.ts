@@ -3,6 +3,7 @@ import { limits } from '../contract/limits.ts'
 import type { Route } from '../edge/edge.ts'
 import { isoTime } from '../lib/clock.ts'
 import type { Exit, FoundInstance, Runtime } from '../runtime/runtime.ts'
+import { updatePreview } from '../store/previews.ts'
 import { findProject } from '../store/projects.ts'
 import type { App, AppSpec, Candidate } from './app.ts'
 import { createLogWriter, type LogWriter } from './log-writer.ts'
@@ -31,6 +32,8 @@ export interface Apps {
   refresh(projectId: string): void
   /** Stops everything of a project, or all there is; the edge is told by the caller. */
   stopProject(projectId: string): Promise<void>
+  /** Stops what serves the preview of a branch. */
+  stopPreview(projectId: string, branch: string): Promise<void>
   stopAll(runtimes: readonly RuntimeName[]): Promise<void>
   /** Whether it looks after this deployment: it serves, or is being brought back. */
   has(deploymentId: string): boolean
@@ -124,7 +127,7 @@ export function createApps(deps: YardDeps): Apps {
   }
 
   const routeTo = (candidate: Candidate): Route => {
-    const owner = deps.routes.owner(candidate.spec.project_id, candidate.spec.deployment_id)
+    const owner = deps.routes.owner(candidate.spec)
     const { artifact } = candidate.spec
     if (artifact.kind === 'static') return { ...owner, kind: 'static', directory: artifact.directory, spa_fallback: artifact.spa_fallback }
     if (!candidate.instance) throw new Error('A candidate without an instance cannot be routed.')
@@ -134,14 +137,13 @@ export function createApps(deps: YardDeps): Apps {
   /** Puts the route of what the app is now, unless another has its traffic. */
   const show = (app: App): void => {
     if (app.superseded) return
-    const { project_id, deployment_id } = app.spec
-    if (app.sleep) void deps.routes.set(app.spec, { ...deps.routes.owner(project_id, deployment_id), kind: 'asleep' })
+    if (app.sleep) void deps.routes.set(app.spec, { ...deps.routes.owner(app.spec), kind: 'asleep' })
     else if (app.candidate) void deps.routes.set(app.spec, routeTo(app.candidate), stored_ms)
     else starts(app)
   }
 
   const starts = (app: App): void => {
-    if (!app.superseded) deps.routes.page(app.spec.project_id, app.spec, 'starting', app.sleep ? stored_ms : ended_ms)
+    if (!app.superseded) deps.routes.page(app.spec, 'starting', app.sleep ? stored_ms : ended_ms)
   }
 
   /** Waits for the end of what serves a slot, and brings it back; what ends in its sleep is started by the next request. */
@@ -173,7 +175,7 @@ export function createApps(deps: YardDeps): Apps {
     const { signal } = app.stopping
     if (signal.aborted) return
     if (app.exits.length >= limits.restart.exits) {
-      if (!app.superseded) deps.routes.page(app.spec.project_id, app.spec, 'crashed', ended_ms)
+      if (!app.superseded) deps.routes.page(app.spec, 'crashed', ended_ms)
       if (app.spec.target === 'production') await deps.crashed(app.spec.project_id, app.spec.deployment_id)
       return
     }
@@ -219,10 +221,14 @@ export function createApps(deps: YardDeps): Apps {
   }
 
   /** Writes down whether a project sleeps, as it is at that moment: several at once end with the truth. */
-  const noteCold = ({ project_id, target }: Pick<AppSpec, 'project_id' | 'target'>): void => {
-    if (target !== 'production') return
+  const noteCold = (place: Pick<AppSpec, 'project_id' | 'target' | 'branch'>): void => {
+    const { project_id, target, branch } = place
     deps.store.db
-      .write((tx) => tx.sqlRun('UPDATE projects SET is_cold = ? WHERE id = ?', production(project_id)?.sleep ? 1 : 0, project_id))
+      .write((tx) => {
+        const is_cold = apps.get(slotOf(place))?.sleep ? 1 : 0
+        if (target === 'production') tx.sqlRun('UPDATE projects SET is_cold = ? WHERE id = ?', is_cold, project_id)
+        else updatePreview(tx, project_id, branch ?? '', { is_cold })
+      })
       .then(() => deps.bus.emit(`project:${project_id}`))
       .catch((error: unknown) => deps.log.warn('cold_not_noted', { project: project_id, error }))
   }
@@ -263,7 +269,8 @@ export function createApps(deps: YardDeps): Apps {
           if (old) await stopApp(old)
         },
         async revert() {
-          if (!old) return deps.routes.refresh(candidate.spec.project_id)
+          // The page that stands in its place is put right by the end of the deployment.
+          if (!old) return deps.routes.page(candidate.spec, 'building', 0)
           old.superseded = false
           show(old)
         },
@@ -302,8 +309,14 @@ export function createApps(deps: YardDeps): Apps {
     async stopProject(projectId) {
       const mine = [...apps].filter(([, app]) => app.spec.project_id === projectId)
       for (const [slot] of mine) apps.delete(slot)
-      noteCold({ project_id: projectId, target: 'production' })
+      noteCold({ project_id: projectId, target: 'production', branch: null })
       await Promise.all(mine.map(([, app]) => stopApp(app)))
+    },
+    async stopPreview(projectId, branch) {
+      const slot = slotOf({ project_id: projectId, target: 'preview', branch })
+      const app = apps.get(slot)
+      apps.delete(slot)
+      if (app) await stopApp(app)
     },
     async stopAll(names) {
       const mine = [...apps].filter(([, app]) => names.includes(app.spec.runtime))

@@ -1,6 +1,6 @@
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { findDeploymentById, listBundleUses } from '../store/deployments.ts'
+import { findDeploymentById, type RetentionRow } from '../store/deployments.ts'
 import type { YardDeps } from './yard.ts'
 
 /**
@@ -9,6 +9,9 @@ import type { YardDeps } from './yard.ts'
  */
 const bundlesOf = (dataDir: string, projectId: string): string => join(dataDir, 'archives', projectId)
 export const bundleFile = (dataDir: string, projectId: string, deploymentId: string): string => join(bundlesOf(dataDir, projectId), deploymentId)
+
+/** The copy of a folder as it was when it was deployed. */
+export const snapshotFolder = (dataDir: string, deploymentId: string): string => join(dataDir, 'sources', deploymentId)
 
 /** Takes a checked archive in; it survives a power cut when this resolves. Its row comes after it: see `sweepBundles`. */
 export async function keepBundle(dataDir: string, projectId: string, deploymentId: string, file: string): Promise<void> {
@@ -26,23 +29,15 @@ export const dropBundle = (dataDir: string, projectId: string, deploymentId: str
 export const dropBundles = (dataDir: string, projectId: string): Promise<void> =>
   rm(bundlesOf(dataDir, projectId), { recursive: true, force: true, maxRetries: 3 })
 
-/** Frees the archives that no deployment needs which is open, serves, or is one of the last to be kept. */
-export async function pruneBundles(deps: YardDeps, projectId: string): Promise<void> {
-  const there = await namesIn(bundlesOf(deps.data_dir, projectId))
-  if (there.length === 0) return
-  const uses = await deps.store.db.read((tx) => listBundleUses(tx, projectId))
-  const keep = Math.max(2, deps.settings().keep_deployments)
-  const ended = uses.filter((use) => !use.is_open)
-  const kept = new Set(
-    [
-      ...uses.filter((use) => use.is_open || use.is_current === 1),
-      ...ended.slice(0, keep),
-      ...ended.filter((use) => use.status === 'ready').slice(0, keep),
-    ].map((use) => use.bundle),
-  )
+/** Frees the archives and copies of folders of a project that none of the kept deployments began from. */
+export async function pruneSources(deps: YardDeps, projectId: string, rows: readonly RetentionRow[], kept: ReadonlySet<string>): Promise<void> {
   // One without a row is just being taken in.
-  const known = new Set(uses.map((use) => use.bundle))
-  for (const id of there) if (known.has(id) && !kept.has(id)) await dropBundle(deps.data_dir, projectId, id)
+  const known = new Set(rows.map((row) => row.source_id))
+  for (const id of await namesIn(bundlesOf(deps.data_dir, projectId)))
+    if (known.has(id) && !kept.has(id)) await dropBundle(deps.data_dir, projectId, id)
+  const copies = new Set(await namesIn(join(deps.data_dir, 'sources')))
+  for (const id of known)
+    if (copies.has(id) && !kept.has(id)) await rm(snapshotFolder(deps.data_dir, id), { recursive: true, force: true, maxRetries: 3 })
 }
 
 /** At the start: archives whose row was never written, because the platform ended in between. */

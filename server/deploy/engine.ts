@@ -1,12 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { DeploymentTrigger, RuntimeName, SourceKind } from '../contract/deployments.ts'
+import type { RuntimeName, SourceKind } from '../contract/deployments.ts'
 import { Problem } from '../contract/errors.ts'
 import type { StreamEvent } from '../contract/operation.ts'
 import type { Page } from '../edge/edge.ts'
 import { newId } from '../lib/id.ts'
 import { isoTime } from '../lib/clock.ts'
 import {
-  findDeployment,
   findDeploymentById,
   findQueuedOf,
   insertCleanup,
@@ -20,32 +19,33 @@ import {
 import { listProjectsWithHostnames, removeDomainsOf } from '../store/domains.ts'
 import type { Tx } from '../store/open.ts'
 import { findProject, settleProjectStatus, updateProject } from '../store/projects.ts'
-import type { DeploymentRow, ProjectRow } from '../store/tables.ts'
+import { forgetPreviewed, listOpenPreviews, openPreview, removePreview } from '../store/previews.ts'
 import { createApps } from './apps.ts'
 import { dropBundle, keepBundle, sweepBundles } from './bundles.ts'
 import { followBuild, followRuntime } from './follow.ts'
 import { announce, endDeployment } from './job.ts'
+import { newDeployment, type EnqueueRequest } from './new-deployment.ts'
+import { closeRows, type Push, receive, type Reception } from './previews.ts'
 import { type Cleanup, clearAttempts, reap } from './reaper.ts'
 import { recoverApps, recoverQueue } from './recover.ts'
 import { createRoutes } from './routes.ts'
-import type { SourceRef } from './run.ts'
 import { isTerminal, steps } from './states.ts'
 import type { AppUsage } from './usage.ts'
 import { createWorker } from './worker.ts'
 import type { YardDeps, YardOptions } from './yard.ts'
 
-/** What to deploy. The row is inserted `queued` before this resolves: answered means durable. */
-export interface EnqueueRequest {
-  project_id: string
-  trigger: DeploymentTrigger
-  /** `head` of the linked repository, the very source of an earlier deployment, a folder of this machine, or a checked archive, which is moved away. */
-  source: { kind: 'head' } | { kind: 'same_as'; deployment_id: string } | { kind: 'folder'; path: string } | { kind: 'archive'; file: string }
-}
+export type { EnqueueRequest } from './new-deployment.ts'
 
 /** The one door of the yard. Everything that makes, changes or follows a deployment comes through here. */
 export interface Engine {
   /** Inserts a `queued` deployment and rings the worker; returns its id. */
   enqueue(request: EnqueueRequest): Promise<{ deployment_id: string; source: SourceKind }>
+
+  /** A commit was found on a branch: it is deployed where that is wanted, and was not done by hand meanwhile. */
+  push(push: Push): Promise<Reception>
+
+  /** Takes the preview of a branch off the edge at once, and frees all that it had. */
+  closePreview(projectId: string, branch: string): Promise<void>
 
   /** Stops the real work and frees the slot. `terminal`: it had ended already. */
   cancel(deploymentId: string): Promise<'canceled' | 'terminal'>
@@ -124,6 +124,7 @@ export function createEngine(options: YardOptions): Engine {
   const recovered = new Set<RuntimeName>()
   const worker = createWorker(deps, apps, () => [...recovered])
   const offRoutes = bus.onAny((name) => {
+    if (name === 'cleanup') reapDue()
     if (!name.startsWith('project:')) return
     const projectId = name.slice('project:'.length)
     routes.refresh(projectId)
@@ -178,30 +179,63 @@ export function createEngine(options: YardOptions): Engine {
     }
   }
 
+  /** The row of a new deployment; one that waits for the same place makes way for it. */
+  const insert = (tx: Tx, request: EnqueueRequest, id: string) => {
+    const project = findProject(tx, request.project_id)
+    if (!project) throw new Problem('project_not_found', 'The project was removed meanwhile.')
+    const deployment = newDeployment(tx, project, request, { id, runtime: options.default_runtime, now: now() })
+    for (const older of findQueuedOf(tx, deployment)) {
+      swapStatus(tx, older.id, ['queued'], 'canceled', { finished_at: now() })
+      closeSteps(tx, older.id, 'canceled', now())
+    }
+    insertDeployment(tx, deployment, steps)
+    if (deployment.target === 'preview') openPreview(tx, project, deployment.branch ?? '', now())
+    else updateProject(tx, project.id, { stopped_at: null })
+    settleProjectStatus(tx, project.id, now())
+    return deployment
+  }
+
+  const ring = (row: { id: string; project_id: string }): void => {
+    announce(deps, row.project_id, row.id)
+    worker.ring()
+  }
+
   return {
+    async push(push) {
+      const { project_id, branch, commit_sha } = push
+      const { reception, row } = await store.db.write((tx) => {
+        const found = receive(tx, push)
+        if (found.kind !== 'deploy') return { reception: found, row: undefined }
+        const request: EnqueueRequest = { project_id, trigger: 'push', source: { kind: 'branch', branch, commit_sha } }
+        return { reception: found, row: insert(tx, request, newId('dpl')) }
+      })
+      if (row) ring(row)
+      return reception
+    },
+
+    async closePreview(projectId, branch) {
+      const closing = await store.db.write((tx) => closeRows(tx, projectId, branch, clock.now()))
+      if (!closing) return
+      const { closed, cleanup } = closing
+      routes.forget(projectId, branch, cleanup.host)
+      await Promise.all(closed.map((id) => worker.stop(id, 'canceled')))
+      await apps.stopPreview(projectId, branch)
+      for (const id of closed) bus.emit(`deployment:${id}`)
+      announce(deps, projectId)
+      reapDue()
+    },
+
     async enqueue(request) {
       const id = newId('dpl')
       const { source } = request
       if (source.kind === 'archive') await keepBundle(options.data_dir, request.project_id, id, source.file)
-      const inserting = store.db.write((tx) => {
-        const project = findProject(tx, request.project_id)
-        if (!project) throw new Problem('project_not_found', 'The project was removed meanwhile.')
-        const deployment = newDeployment(tx, project, request, { id, runtime: options.default_runtime, now: now() })
-        for (const older of findQueuedOf(tx, deployment)) {
-          swapStatus(tx, older.id, ['queued'], 'canceled', { finished_at: now() })
-          closeSteps(tx, older.id, 'canceled', now())
-        }
-        insertDeployment(tx, deployment, steps)
-        updateProject(tx, project.id, { stopped_at: null })
-        settleProjectStatus(tx, project.id, now())
-        return deployment
-      })
-      const row = await inserting.catch(async (error: unknown) => {
-        if (source.kind === 'archive') await dropBundle(options.data_dir, request.project_id, id)
-        throw error
-      })
-      announce(deps, row.project_id, row.id)
-      worker.ring()
+      const row = await store.db
+        .write((tx) => insert(tx, request, id))
+        .catch(async (error: unknown) => {
+          if (source.kind === 'archive') await dropBundle(options.data_dir, request.project_id, id)
+          throw error
+        })
+      ring(row)
       return { deployment_id: row.id, source: row.source }
     },
 
@@ -213,6 +247,7 @@ export function createEngine(options: YardOptions): Engine {
       const current = await store.db.write((tx) => {
         const rows = listCurrent(tx, projectId)
         for (const row of rows) updateDeployment(tx, row.id, { is_current: 0 })
+        forgetPreviewed(tx, projectId)
         updateProject(tx, projectId, { stopped_at: now(), crashed_at: null, port: null, is_cold: 0 })
         settleProjectStatus(tx, projectId, now())
         return rows
@@ -231,6 +266,7 @@ export function createEngine(options: YardOptions): Engine {
         }
         updateProject(tx, projectId, { deleted_at: now() })
         removeDomainsOf(tx, projectId)
+        for (const preview of listOpenPreviews(tx, projectId)) removePreview(tx, projectId, preview.branch)
         insertCleanup(tx, { kind: 'project', project_id: projectId } satisfies Cleanup, now())
       })
       announce(deps, projectId)
@@ -280,84 +316,4 @@ export function createEngine(options: YardOptions): Engine {
     const rows = await store.db.read((tx) => tx.sqlAll<{ id: string }>('SELECT id FROM deployments WHERE project_id = ?', projectId))
     await Promise.all(rows.map((row) => worker.stop(row.id, 'canceled')))
   }
-}
-
-/** The row of what was asked for: where its source comes from is settled here, so that a later change of the project does not matter. */
-function newDeployment(
-  tx: Tx,
-  project: ProjectRow,
-  request: EnqueueRequest,
-  facts: { id: string; runtime: RuntimeName; now: string },
-): Omit<DeploymentRow, 'seq'> {
-  const parent = request.source.kind === 'same_as' ? findDeployment(tx, project.id, request.source.deployment_id) : undefined
-  const blank = {
-    id: facts.id,
-    project_id: project.id,
-    status: 'queued' as const,
-    trigger: request.trigger,
-    runtime: facts.runtime,
-    created_at: facts.now,
-    is_current: 0 as const,
-    url: null,
-    error: null,
-    framework: null,
-    image_bytes: null,
-    queued_ms: null,
-    build_ms: null,
-    deploy_ms: null,
-    started_at: null,
-    finished_at: null,
-    artifact: null,
-    inputs_digest: null,
-    attempt: 0,
-  }
-  if (parent) {
-    const { target, source, branch, commit_sha, commit_message, commit_author, is_dirty } = parent
-    return {
-      ...blank,
-      target,
-      source,
-      branch,
-      commit_sha,
-      commit_message,
-      commit_author,
-      is_dirty,
-      parent_id: parent.id,
-      source_request: JSON.stringify(sameSource(parent)),
-    }
-  }
-  const unknown = {
-    commit_sha: null,
-    commit_message: null,
-    commit_author: null,
-    is_dirty: 0 as const,
-    parent_id: null,
-    target: 'production' as const,
-  }
-  if (request.source.kind === 'folder') {
-    const ref: SourceRef = { kind: 'folder', path: request.source.path }
-    return { ...blank, ...unknown, source: 'folder', branch: null, source_request: JSON.stringify(ref) }
-  }
-  if (request.source.kind === 'archive') {
-    const ref: SourceRef = { kind: 'bundle', deployment_id: facts.id }
-    return { ...blank, ...unknown, source: 'upload', branch: null, source_request: JSON.stringify(ref) }
-  }
-  if (project.repo_url === null)
-    throw new Problem('project_not_connected', 'This project has no Git repository. Set repo_url, or deploy a folder with homeport deploy.')
-  const ref: SourceRef = {
-    kind: 'git',
-    url: project.repo_url,
-    branch: project.repo_branch,
-    commit_sha: null,
-    allow_local: project.repo_is_trusted === 1,
-  }
-  return { ...blank, ...unknown, source: 'git', branch: project.repo_branch, source_request: JSON.stringify(ref) }
-}
-
-/** The very source of an earlier deployment: its commit, when it got as far as knowing one, or the copy of its folder. */
-function sameSource(parent: DeploymentRow): SourceRef {
-  const ref = JSON.parse(parent.source_request) as SourceRef
-  if (ref.kind === 'git') return { ...ref, commit_sha: parent.commit_sha ?? ref.commit_sha }
-  // Before it has begun there is no copy of a folder yet.
-  return ref.kind === 'folder' && parent.status !== 'queued' ? { kind: 'snapshot', deployment_id: parent.id } : ref
 }

@@ -5,6 +5,7 @@ import type { Artifact } from '../runtime/runtime.ts'
 import { isoTime } from '../lib/clock.ts'
 import {
   countArtifactUsers,
+  listOfPreview,
   findDeploymentById,
   insertCleanup,
   listCleanups,
@@ -14,6 +15,7 @@ import {
   updateDeployment,
 } from '../store/deployments.ts'
 import { listProjectIds } from '../store/projects.ts'
+import { findPreview, findPreviewByHost } from '../store/previews.ts'
 import type { DeploymentRow } from '../store/tables.ts'
 import { dropBundles, pruneSources, snapshotFolder } from './bundles.ts'
 import { keptOf } from './keep.ts'
@@ -28,6 +30,8 @@ export type Cleanup =
   | { kind: 'attempt'; deployment_id: string; runtime: RuntimeName }
   /** A build that no row names any more. */
   | { kind: 'build'; deployment_id: string; runtime: RuntimeName; artifact: Artifact }
+  /** What a preview left, up to this deployment: its branch may have come back since. */
+  | { kind: 'preview'; project_id: string; branch: string; host: string; up_to: number }
   | DatabaseDrop
 
 /** Does everything that is due, and says how much could not be done: it stays due. */
@@ -37,6 +41,7 @@ export async function reap(deps: YardDeps): Promise<number> {
     try {
       const work = JSON.parse(row.work) as Cleanup
       if (work.kind === 'project') await cleanProject(deps, work.project_id)
+      else if (work.kind === 'preview') await cleanPreview(deps, work)
       else if (work.kind === 'database') await deps.databases.finishDrop(work)
       else if (work.kind === 'build') await deps.runtime(work.runtime).discard(work.deployment_id, work.artifact)
       else if (await beginsAgain(deps, work.deployment_id)) continue
@@ -93,6 +98,23 @@ async function cleanProject(deps: YardDeps, projectId: string): Promise<void> {
   await deps.edge.cache.forget(projectId)
   await deps.databases.forgetProject(projectId)
   await deps.store.db.write((tx) => purgeProject(tx, projectId))
+}
+
+async function cleanPreview(deps: YardDeps, work: Extract<Cleanup, { kind: 'preview' }>): Promise<void> {
+  const { project_id, branch } = work
+  const { rows, isBack, isTaken } = await deps.store.db.read((tx) => ({
+    rows: listOfPreview(tx, project_id, branch).filter((row) => row.seq <= work.up_to),
+    isBack: findPreview(tx, project_id, branch) !== undefined,
+    isTaken: findPreviewByHost(tx, work.host) !== undefined,
+  }))
+  const ids = new Set(rows.map((row) => row.id))
+  for (const runtime of new Set(rows.map((row) => row.runtime))) {
+    const driver = deps.runtime(runtime)
+    for (const found of await driver.list()) if (ids.has(found.deployment_id)) await driver.stop(found.id, 0)
+  }
+  for (const row of rows) if (row.artifact !== null) await release(deps, row)
+  if (!isBack) await deps.databases.dropPreview(project_id, branch)
+  if (!isTaken) await deps.edge.cache.purgeName(project_id, work.host)
 }
 
 /** Frees the builds and sources of a project that are over the number to keep; the current ones and the one before production's stay. */

@@ -2,6 +2,7 @@ import type { Failure, RuntimeName } from '../contract/deployments.ts'
 import { isoTime } from '../lib/clock.ts'
 import type { Artifact, FoundInstance } from '../runtime/runtime.ts'
 import { closeSteps, insertCleanup, listCurrent, listInterrupted, swapStatus } from '../store/deployments.ts'
+import { findPreview } from '../store/previews.ts'
 import { findProject, settleProjectStatus } from '../store/projects.ts'
 import type { DeploymentRow } from '../store/tables.ts'
 import type { Apps } from './apps.ts'
@@ -26,11 +27,20 @@ export async function recoverQueue(deps: YardDeps): Promise<void> {
   }
   const interrupted = await deps.store.db.read(listInterrupted)
   // One that was about to get the traffic may have had it for a moment: what it answered then is not to outlive it.
-  for (const row of interrupted) if (row.status === 'deploying') await deps.purgeOnSwap(row.project_id)
+  for (const row of interrupted) {
+    if (row.status !== 'deploying') continue
+    const preview = await deps.store.db.read((tx) => findPreview(tx, row.project_id, row.branch ?? ''))
+    // What a closed preview has answered goes with the rest of it.
+    if (row.target === 'production' || preview) await deps.purgeOnSwap(row.project_id, row.target === 'production' ? undefined : preview?.host)
+  }
   await deps.store.db.write((tx) => {
     for (const row of listInterrupted(tx)) {
+      const isClosed = row.target === 'preview' && !findPreview(tx, row.project_id, row.branch ?? '')
       insertCleanup(tx, { kind: 'attempt', deployment_id: row.id, runtime: row.runtime } satisfies Cleanup, now)
-      if (row.attempt >= attempts) {
+      if (isClosed) {
+        swapStatus(tx, row.id, [row.status], 'canceled', { finished_at: now, artifact: null })
+        closeSteps(tx, row.id, 'canceled', now)
+      } else if (row.attempt >= attempts) {
         swapStatus(tx, row.id, [row.status], 'failed', { finished_at: now, error: JSON.stringify(error), artifact: null })
         closeSteps(tx, row.id, 'failed', now)
       } else swapStatus(tx, row.id, [row.status], 'queued', { started_at: null, artifact: null })
@@ -66,12 +76,15 @@ export async function recoverApps(deps: YardDeps, apps: Apps, runtime: RuntimeNa
 
 async function bringBack(deps: YardDeps, apps: Apps, deployment: DeploymentRow, found: FoundInstance | undefined): Promise<boolean> {
   const project = await deps.store.db.read((tx) => findProject(tx, deployment.project_id))
-  if (!project || deployment.artifact === null || project.stopped_at !== null) return false
+  const isPreview = deployment.target === 'preview'
+  if (!project || deployment.artifact === null || (project.stopped_at !== null && !isPreview)) return false
+  const preview = isPreview ? await deps.store.db.read((tx) => findPreview(tx, project.id, deployment.branch ?? '')) : undefined
+  if (isPreview && !preview) return false
   const secrets = await readSecrets(deps, project, deployment)
   const artifact = JSON.parse(deployment.artifact) as Artifact
   const spec = specOf({ deps, deployment, project, secrets }, artifact)
   if (found && (await apps.adopt(spec, { ...found, last_line_at: lastLineAt(deps, deployment) }))) return true
-  apps.revive(spec, project.is_cold === 1 && project.always_warm === 0 && artifact.kind !== 'static')
+  apps.revive(spec, (preview ?? project).is_cold === 1 && !spec.always_warm && artifact.kind !== 'static')
   return false
 }
 

@@ -6,13 +6,14 @@ import { isoTime } from '../lib/clock.ts'
 import type { Artifact } from '../runtime/runtime.ts'
 import { type Source, SourceFailure } from '../source/source.ts'
 import { findCurrent, findDeploymentById, swapStatus, updateDeployment } from '../store/deployments.ts'
+import { findPreview, updatePreview } from '../store/previews.ts'
 import { settleProjectStatus, updateProject } from '../store/projects.ts'
 import type { DeploymentRow, ProjectRow } from '../store/tables.ts'
 import { appVariables, type Secrets } from './variables.ts'
 import type { AppSpec, Candidate } from './app.ts'
 import type { Apps, OutputTap } from './apps.ts'
 import type { DeploymentLog } from './build-log.ts'
-import { bundleFile } from './bundles.ts'
+import { bundleFile, snapshotFolder } from './bundles.ts'
 import { announce } from './job.ts'
 import { untilHealthy } from './health.ts'
 import type { YardDeps } from './yard.ts'
@@ -54,7 +55,6 @@ export async function runDeployment(run: Run): Promise<void> {
 }
 
 export const workFolder = (dataDir: string, deploymentId: string): string => join(dataDir, 'work', deploymentId)
-export const snapshotFolder = (dataDir: string, deploymentId: string): string => join(dataDir, 'sources', deploymentId)
 
 async function fetchAndBuild(run: Run): Promise<Artifact> {
   const { deps, deployment, project, log, signal } = run
@@ -131,8 +131,14 @@ async function reusableArtifact(run: Run): Promise<Artifact | undefined> {
   const { deps, deployment, log } = run
   if (deployment.trigger !== 'rollback' || deployment.parent_id === null) return undefined
   const parentId = deployment.parent_id
-  const parent = await deps.store.db.read((tx) => findDeploymentById(tx, parentId))
-  if (!parent?.artifact || parent.runtime !== deployment.runtime || parent.inputs_digest !== inputsDigest(run)) return undefined
+  // Taken in the step in which it is found: an old build may be let go at any moment.
+  const parent = await deps.store.db.write((tx) => {
+    const found = findDeploymentById(tx, parentId)
+    if (!found?.artifact || found.runtime !== deployment.runtime || found.inputs_digest !== inputsDigest(run)) return undefined
+    updateDeployment(tx, deployment.id, { artifact: found.artifact })
+    return { ...found, artifact: found.artifact }
+  })
+  if (!parent) return undefined
   log.step('detect')
   log.note('detect', `Settings and variables are those of ${parent.id}: its build is used again.`)
   for (const name of ['clone', 'install', 'build'] as const) log.skip(name)
@@ -173,19 +179,23 @@ async function switchOver(run: Run, candidate: Candidate): Promise<void> {
   const { deps, deployment, project, log, signal } = run
   signal.throwIfAborted()
   log.step('route')
-  const url = deps.urlOf(`${project.slug}.localhost`)
+  const isPreview = deployment.target === 'preview'
+  const host = deps.routes.hostOf(deployment)
+  const url = deps.urlOf(host)
+  const purge = () => deps.purgeOnSwap(project.id, isPreview ? host : undefined)
   const swap = run.apps.promote(candidate)
   let replaced: DeploymentRow | undefined
   try {
     const now = deps.clock.now()
     const began = Date.parse(deployment.started_at ?? deployment.created_at)
     // After the traffic went over: what is still under way from the one before began earlier, and is not stored.
-    await deps.purgeOnSwap(project.id)
+    await purge()
     log.note('route', `Live at ${url}`)
     await log.end('done')
     replaced = await deps.store.db.write((tx) => {
       const old = findCurrent(tx, project.id, deployment.target, deployment.branch)
       if (old) updateDeployment(tx, old.id, { is_current: 0 })
+      if (isPreview && !findPreview(tx, project.id, deployment.branch ?? '')) throw new Error('The preview was closed.')
       const row = findDeploymentById(tx, deployment.id)
       const done = swapStatus(tx, deployment.id, ['deploying'], 'ready', {
         is_current: 1,
@@ -194,14 +204,15 @@ async function switchOver(run: Run, candidate: Candidate): Promise<void> {
         deploy_ms: Math.max(0, now - began - (row?.build_ms ?? 0)),
       })
       if (!done) throw new Error('The deployment was ended by somebody else.')
-      updateProject(tx, project.id, { port: candidate.instance?.port ?? null, crashed_at: null, stopped_at: null, is_cold: 0 })
+      if (isPreview) updatePreview(tx, project.id, deployment.branch ?? '', { is_cold: 0, updated_at: isoTime(now) })
+      else updateProject(tx, project.id, { port: candidate.instance?.port ?? null, crashed_at: null, stopped_at: null, is_cold: 0 })
       settleProjectStatus(tx, project.id, isoTime(now))
       return old
     })
   } catch (error) {
     await swap.revert()
     // What the candidate answered in between is not the answer of the one before.
-    await deps.purgeOnSwap(project.id)
+    await purge()
     throw error
   }
   announce(deps, project.id, deployment.id)
@@ -220,8 +231,8 @@ export function specOf(run: Pick<Run, 'deployment' | 'project' | 'secrets' | 'de
     runtime: deployment.runtime,
     artifact,
     memory_mb: project.memory_limit_mb,
-    always_warm: project.always_warm === 1,
-    variables: appVariables(secrets.variables, { url: deps.urlOf(`${project.slug}.localhost`), deployment }),
+    always_warm: project.always_warm === 1 && deployment.target === 'production',
+    variables: appVariables(secrets.variables, { url: deps.urlOf(deps.routes.hostOf(deployment)), deployment }),
     mask: secrets.mask,
   }
 }

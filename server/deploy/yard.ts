@@ -30,8 +30,8 @@ export interface YardOptions {
   log: Log
   data_dir: string
   settings(): Settings
-  /** Takes out all that the edge has stored of a project whose app was replaced; resolves when no request gets any of it. */
-  purgeOnSwap(projectId: string): Promise<void>
+  /** Takes out all that the edge has stored of a project whose app was replaced, or of one of its names alone; resolves when no request gets any of it. */
+  purgeOnSwap(projectId: string, host: string | undefined): Promise<void>
   /** Frees the pictures of a deployment, or all of a project. */
   forgetScreenshots(of: { project_id: string; deployment_id?: string }): Promise<void>
   /** Builds at once of an account, by its plan. */

@@ -13,9 +13,9 @@ export interface Edge {
 
   /**
    * Opens a further listener, on an address of the network. `as`: what asks there for an address, or by a name that is
-   * none of the internet's, is for this name. Rejects when the port is taken; closing cuts its connections at once.
+   * none of the internet's, is for this name. `is_look`: whoever comes by it is the platform itself, and no visitor. Rejects when the port is taken; closing cuts its connections at once.
    */
-  open(options: { address: string; port: number; as?: string }): Promise<{ port: number; close(): Promise<void> }>
+  open(options: { address: string; port: number; as?: string; is_look?: boolean }): Promise<{ port: number; close(): Promise<void> }>
 
   /**
    * Puts a route in place at once and for every request from now on. Resolves, for the route that was replaced, when its
@@ -33,7 +33,7 @@ export interface Edge {
   route(host: string): Route | undefined
 
   /**
-   * When each project was last asked for something, by its id, since the last call; one with an open stream or WebSocket is
+   * When each project was last asked for something, by its id (or as its route says), since the last call; one with an open stream or WebSocket is
    * in it each time. The platform's own looks do not count: they bear `look_secret` in `X-Homeport-Look`.
    */
   takeLastRequests(): Map<string, number>
@@ -74,6 +74,8 @@ interface RouteOwner {
   deployment_id: string | null
   /** Where the person who owns it finds it in the dashboard; shown on pages to a visitor on this machine. */
   dashboard_url: string
+  /** Under what `takeLastRequests` tells its visits; absent: the project's id. */
+  visited_as?: string | undefined
 }
 
 export type PurgeScope = { all: true } | { tags: readonly string[] } | { urls: readonly string[] }
@@ -84,6 +86,8 @@ export interface EdgeCache {
    * Rejects when the disk refuses. Of addresses those without a host mean every name of the project.
    */
   purge(projectId: string, what: PurgeScope): Promise<number>
+  /** Takes out all that is stored under one name of a project. */
+  purgeName(projectId: string, host: string): Promise<void>
   /** What is stored of a project now. */
   stats(projectId: string): { objects: number; bytes: number }
   /** What a plain GET of this would get now, and why; touches nothing. `origin`: scheme, name and port. Names of headers in lower case. */

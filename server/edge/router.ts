@@ -134,7 +134,7 @@ export function createRouter(
   function collect(instance: Standing): void {
     if (instance.visits > 0) instance.last_request_at = clock.now()
     if (instance.last_request_at === 0) return
-    const id = instance.route.project_id
+    const id = instance.route.visited_as ?? instance.route.project_id
     seen.set(id, Math.max(seen.get(id) ?? 0, instance.last_request_at))
     instance.last_request_at = 0
   }

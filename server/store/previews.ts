@@ -65,6 +65,34 @@ export function removePreview(tx: Tx, projectId: string, branch: string): void {
   tx.sqlRun('DELETE FROM previews WHERE project_id = ? AND branch = ?', projectId, branch)
 }
 
+/** A stopped project: what its previews served is to be deployed anew once it goes on. */
+export function forgetPreviewed(tx: Tx, projectId: string): void {
+  tx.sqlRun('DELETE FROM branches WHERE project_id = ? AND branch IN (SELECT branch FROM previews WHERE project_id = ?)', projectId, projectId)
+  tx.sqlRun('UPDATE previews SET is_cold = 0 WHERE project_id = ?', projectId)
+}
+
+/** What there is to say of an open preview at its name; undefined: it is closed. */
+export function previewFacts(
+  tx: Tx,
+  projectId: string,
+  branch: string,
+): { is_served: boolean; is_open: boolean; status: DeploymentStatus } | undefined {
+  if (!findPreview(tx, projectId, branch)) return undefined
+  const rows = tx.sqlAll<{ status: DeploymentStatus; is_current: 0 | 1 }>(
+    `SELECT status, is_current FROM deployments WHERE project_id = ? AND target = 'preview' AND branch = ? AND (is_current = 1 OR status IN ('queued', 'building', 'deploying')
+       OR seq = (SELECT max(seq) FROM deployments n WHERE n.project_id = ? AND n.target = 'preview' AND n.branch = ?)) ORDER BY seq DESC`,
+    projectId,
+    branch,
+    projectId,
+    branch,
+  )
+  return {
+    is_served: rows.some((row) => row.is_current === 1 || row.status === 'deploying'),
+    is_open: rows.some((row) => row.status === 'queued' || row.status === 'building'),
+    status: rows[0]?.status ?? 'canceled',
+  }
+}
+
 export interface PreviewState extends PreviewRow {
   /** What serves it, or else its newest. */
   deployment_id: string

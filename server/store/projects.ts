@@ -47,6 +47,11 @@ export function listUncached(tx: Tx): string[] {
   return tx.sqlAll<{ id: string }>('SELECT id FROM projects WHERE caching_enabled = 0 AND deleted_at IS NULL').map((row) => row.id)
 }
 
+/** All there are, those included whose removal is under way. */
+export function listProjectIds(tx: Tx): string[] {
+  return tx.sqlAll<{ id: string }>('SELECT id FROM projects ORDER BY seq').map((row) => row.id)
+}
+
 export function insertProject(tx: Tx, project: Omit<ProjectRow, 'seq'>): void {
   tx.run(tx.query.insertInto('projects').values(project))
 }

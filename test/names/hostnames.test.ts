@@ -145,7 +145,7 @@ test('ten thousand projects with a name of their own each: all of them lead, and
     for (const id of ids) routes.refreshHosts(id)
     for (const i of [0, 5_000, 9_999]) {
       const place = { project_id: ids[i] ?? '', deployment_id: null, target: 'production' as const, branch: null }
-      await routes.set(place, { ...routes.owner(place.project_id, null), ...upstreamRoute(app.port), project_id: place.project_id })
+      await routes.set(place, { ...routes.owner(place), ...upstreamRoute(app.port), project_id: place.project_id })
       expect((await get(edge.port, '/', { host: `www.app-${i}.example.com` })).text).toBe(`www.app-${i}.example.com`)
     }
 

@@ -125,6 +125,11 @@ export function createCaching(options: CachingOptions): Caching {
       }
     },
     purge,
+    async purgeName(projectId, host) {
+      const from = project(projectId)
+      await disk?.load(from)
+      from.dropName(host)
+    },
     stats(projectId) {
       const found = projects.get(projectId)
       return { objects: found?.objects ?? 0, bytes: found?.bytes ?? 0 }

@@ -204,6 +204,19 @@ export class ProjectStore {
     }
   }
 
+  /** Takes out all that is stored under a name. */
+  dropName(host: string): void {
+    for (const [origin, slots] of [...this.origins]) {
+      if (nameOf(origin) !== host) continue
+      for (const slot of [...slots.values()]) {
+        const gone = this.#clear(slot)
+        for (const entry of gone) this.#forget(entry, true)
+        this.#bury(gone)
+      }
+    }
+    for (const fetch of this.fetches) if (nameOf(fetch.slot.origin) === host) fetch.forget()
+  }
+
   /** Whether an address was changed while what is on disk was being read. */
   wasChanged(origin: string, target: string): boolean {
     return this.#changed !== null && this.#changed.has(`http://${nameOf(origin) ?? ''}${target}`)

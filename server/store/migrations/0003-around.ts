@@ -53,6 +53,8 @@ CREATE TABLE previews (
   PRIMARY KEY (project_id, branch)
 ) STRICT;
 
+CREATE INDEX deployments_of_preview ON deployments (project_id, branch, seq) WHERE target = 'preview';
+
 CREATE TABLE screenshots (
   deployment_id TEXT NOT NULL REFERENCES deployments (id),
   variant TEXT NOT NULL CHECK (variant IN ('desktop', 'mobile')),
