@@ -26,7 +26,8 @@ import { followBuild, followRuntime } from './follow.ts'
 import { announce, endDeployment } from './job.ts'
 import { newDeployment, type EnqueueRequest } from './new-deployment.ts'
 import { closeRows, type Push, receive, type Reception } from './previews.ts'
-import { type Cleanup, clearAttempts, reap } from './reaper.ts'
+import { type Needs, readNeeds } from './keep.ts'
+import { type Cleanup, clearAttempts, pruneAll, reap } from './reaper.ts'
 import { recoverApps, recoverQueue } from './recover.ts'
 import { createRoutes } from './routes.ts'
 import { isTerminal, steps } from './states.ts'
@@ -82,6 +83,12 @@ export interface Engine {
 
   /** The machine slept, or the engine came back: looks at what serves anew. */
   resync(): void
+
+  /** What is needed of all that builds and failures leave; the rest may go. */
+  needs(): Promise<Needs>
+
+  /** Lets go of builds and sources past the number to keep, of all projects. */
+  prune(): Promise<void>
 
   /** Parks what is running and ends. `stop`: the runtimes whose apps are stopped, too. */
   close(stop: readonly RuntimeName[]): Promise<void>
@@ -295,6 +302,9 @@ export function createEngine(options: YardOptions): Engine {
       for (const name of names) void recoverWhenThere(name)
       reapDue()
     },
+
+    needs: () => readNeeds(deps),
+    prune: () => pruneAll(deps),
 
     resync() {
       apps.resync()

@@ -15,15 +15,25 @@ export interface Engine {
   /** Work that nobody waits for, but the end of the driver and the discarding of a deployment. */
   background(job: Promise<void>): void
   settled(): Promise<void>
+  /** The network on which the containers of a project reach its database; there is one only if there is a database. */
+  databaseNetwork(projectId: string): string
+  /** Connects a container that has not started yet to the database of its project, if there is one. */
+  joinDatabase(container: Docker.Container, projectId: string): Promise<void>
   labels(role: Role, more?: { project_id?: string; deployment_id?: string; [label: string]: string | undefined }): Record<string, string>
   /** Filters that name only what is ours. */
   ours(more?: Record<string, string>): { label: string[] }
   imageName(projectId: string, deploymentId: string): string
+  /** Whether a tag is one that we gave. */
+  isOurName(tag: string): boolean
+  /** By what an image with our labels is to be removed: our own tags, or its id where it has none at all. What others tagged stays. */
+  ourNames(image: { Id: string; RepoTags?: string[] | null }): string[]
+  /** What others run from an image of ours inherits its labels, but for the role. */
+  isOurContainer(labels: Record<string, string>): boolean
   name(...parts: string[]): string
   options: RuntimeOptions
 }
 
-export type Role = 'app' | 'build' | 'image' | 'dependencies' | 'cache' | 'network'
+export type Role = 'app' | 'build' | 'image' | 'dependencies' | 'cache' | 'network' | 'database'
 
 export function createEngine(options: RuntimeOptions): Engine {
   const short =
@@ -103,6 +113,16 @@ export function createEngine(options: RuntimeOptions): Engine {
         await container.start()
       }
     },
+    databaseNetwork: (projectId) => engine.name('databases', projectId),
+    async joinDatabase(container, projectId) {
+      const { docker } = await connection()
+      await docker
+        .getNetwork(engine.databaseNetwork(projectId))
+        .connect({ Container: container.id })
+        .catch((error: unknown) => {
+          if (statusOf(error) !== 404) throw error
+        })
+    },
     labels(role, { project_id, deployment_id, ...more } = {}) {
       const all = {
         'homeport.instance': options.instance_id,
@@ -115,6 +135,13 @@ export function createEngine(options: RuntimeOptions): Engine {
     },
     ours: (more = {}) => ({ label: Object.entries({ 'homeport.instance': options.instance_id, ...more }).map(([key, value]) => `${key}=${value}`) }),
     imageName: (projectId, deploymentId) => `homeport-${short}/${namePart(projectId)}:${namePart(deploymentId)}`,
+    isOurName: (tag) => tag.startsWith(`homeport-${short}/`) || tag.startsWith(`homeport-${short}-host-files:`),
+    ourNames({ Id, RepoTags }) {
+      const tags = (RepoTags ?? []).filter((tag) => tag !== '<none>:<none>')
+      return tags.length === 0 ? [Id] : tags.filter(engine.isOurName)
+    },
+    isOurContainer: (labels) =>
+      labels['homeport.instance'] === options.instance_id && (labels['homeport.role'] === 'app' || labels['homeport.role'] === 'build'),
     name: (...parts) => ['homeport', short, ...parts.map(namePart)].join('-'),
   }
   return engine

@@ -1,10 +1,8 @@
-import { join } from 'node:path'
-import { rm } from 'node:fs/promises'
 import { createEngine, type Engine, isConnectionError, removeContainer, statusOf } from './docker-engine.ts'
 import { buildDockerfile } from './docker-file-build.ts'
 import { createInstances } from './docker-instances.ts'
 import { buildNode } from './docker-node.ts'
-import { pathPart } from './files.ts'
+import { dropBundles } from './files.ts'
 import { BuildFailure, type Runtime, type RuntimeOptions } from './runtime.ts'
 
 /** Builds and runs apps in containers of a Docker engine (or one that speaks its API). Touches only what bears our label. */
@@ -78,16 +76,17 @@ export function createDockerRuntime(options: RuntimeOptions, engine: Engine = cr
     },
 
     async discard(deploymentId, artifact) {
-      await rm(join(options.data_dir, 'bundles', pathPart(deploymentId)), { recursive: true, force: true })
+      await dropBundles(options.data_dir, deploymentId, artifact)
       await engine.settled()
       if (artifact?.kind === 'static' && artifact.directory.startsWith(options.data_dir)) return
       const { docker } = await engine.connection()
       const filters = JSON.stringify(engine.ours({ 'homeport.deployment': deploymentId }))
-      for (const container of await docker.listContainers({ all: true, filters })) await removeContainer(docker.getContainer(container.Id))
-      for (const image of await docker.listImages({ filters })) {
-        const names = image.RepoTags?.filter((tag) => tag !== '<none>:<none>') ?? []
-        for (const name of names.length > 0 ? names : [image.Id]) await docker.getImage(name).remove({ force: true }).catch(ignoreMissing)
-      }
+      for (const container of await docker.listContainers({ all: true, filters }))
+        if (engine.isOurContainer(container.Labels)) await removeContainer(docker.getContainer(container.Id))
+      const images = (await docker.listImages({ filters })).flatMap((image) => engine.ourNames(image))
+      // That of a roll-back bears the name of the deployment that built it.
+      if (artifact?.kind === 'image' && engine.isOurName(artifact.image)) images.push(artifact.image)
+      for (const name of images) await docker.getImage(name).remove({ force: true }).catch(ignoreMissing)
     },
 
     async close() {

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { cp, lstat, mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
 import { platform } from 'node:os'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import type { Artifact } from './runtime.ts'
 
 /** Joins a path of a plan to its root; throws when it would leave it. */
 export function inside(root: string, path: string): string {
@@ -26,6 +27,14 @@ export async function moveFolder(from: string, to: string, signal?: AbortSignal)
     await copyFolder(from, to, signal)
     await rm(from, { recursive: true, force: true })
   }
+}
+
+/** Frees what a deployment built into `bundles/`. A roll-back's artifact lies in the folder of the deployment that built it. */
+export async function dropBundles(dataDir: string, deploymentId: string, artifact: Artifact | null): Promise<void> {
+  const root = join(dataDir, 'bundles')
+  const origin = artifact === null || artifact.kind === 'image' ? undefined : relative(root, artifact.directory).split(sep)[0]
+  const names = new Set([deploymentId, ...(origin === undefined || origin === '' || origin === '..' ? [] : [origin])])
+  for (const name of names) await rm(join(root, pathPart(name)), { recursive: true, force: true, maxRetries: 5 })
 }
 
 /** Copies a folder with links and modes, outside of our event loop and sharing blocks where the file system can. */

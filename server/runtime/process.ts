@@ -4,7 +4,7 @@ import { platform } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { exitOf } from './exits.ts'
-import { isFolder, pathPart } from './files.ts'
+import { dropBundles, isFolder, pathPart } from './files.ts'
 import { buildInPlace, buildRecord, heapOption, without } from './process-build.ts'
 import { createBuildCache } from './process-cache.ts'
 import { killGroup, killOne, startGroup, type ProcessGroup } from './process-group.ts'
@@ -219,9 +219,9 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       await cache.forget(projectId)
     },
 
-    async discard(deploymentId) {
+    async discard(deploymentId, artifact) {
       for (const record of await records.all()) if (record.deployment_id === deploymentId && !running.has(record.id)) await stopOrphan(record, 0)
-      await rm(placeOf(deploymentId), { recursive: true, force: true, maxRetries: 5 })
+      await dropBundles(options.data_dir, deploymentId, artifact)
       await rm(join(options.data_dir, 'work', `${pathPart(deploymentId)}-home`), { recursive: true, force: true })
     },
 
