@@ -39,7 +39,7 @@ import { createChromium } from './screenshot/chromium.ts'
 import { createScreenshots } from './screenshot/index.ts'
 import { createArchives } from './source/archive.ts'
 import { trustHostCertificates } from './source/certificates.ts'
-import { createSource } from './source/index.ts'
+import { createSource, followRepository } from './source/index.ts'
 import { lockDataFolder } from './store/lock.ts'
 import { createAuthorityStore } from './store/authorities.ts'
 import { listLocalNames } from './store/domains.ts'
@@ -186,7 +186,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       bus,
       clock,
       log,
-      servers: createDatabaseServers(),
+      servers: createDatabaseServers({ engine: docker, data_dir, log }),
       default_runtime: runtime.name,
     })
     await databases.start()
@@ -234,7 +234,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       dashboardUrlOf: (slug) => `${urls.dashboard}projects/${slug}`,
       cpus: options.cpus,
     })
-    const watcher = createWatcher()
+    const watcher = createWatcher({ store, bus, clock, log, sealer, engine, listBranches: source.listBranches, followRepository })
     pageOf = engine.pageOf
     wake = engine.wake
 

@@ -19,8 +19,8 @@ export interface Gate {
   dateLine(): string
   starting_ms: number
   look_secret: string | undefined
-  /** Connections that did not come by the main listener. `as`: the name that stands for its address. */
-  network: WeakMap<Wire, { as: string | undefined }>
+  /** Connections that did not come by the main listener. `as`: the name that stands for its address; `is_look`: they are our own. */
+  network: WeakMap<Wire, { as: string | undefined; is_look: boolean }>
   /** A cookie of the platform's own, kept from apps that share a host name with it. */
   private_cookie: string | undefined
   secure: Secure

@@ -122,9 +122,9 @@ export function createEdge(options: EdgeOptions): Edge {
       gate.secure.port = got
       return { port: got, fell_back: port !== 0 && got !== port }
     },
-    async open({ address, port, as }) {
+    async open({ address, port, as, is_look = false }) {
       const accept = (socket: Socket) => {
-        gate.network.set(socket, { as: as === undefined ? undefined : known(as) })
+        gate.network.set(socket, { as: as === undefined ? undefined : known(as), is_look })
         server.emit('connection', socket)
       }
       const opening = await openListener({ address, port, accept })

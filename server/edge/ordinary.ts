@@ -1,13 +1,13 @@
 import type { Server } from 'node:http'
-import { sameSecret } from '../lib/token.ts'
 import { headerList, type Answer, type Visit } from './answer.ts'
 import type { Answering, Asked, Wire } from './asked.ts'
 import { elsewhere, withoutHsts } from './elsewhere.ts'
 import type { HostCache } from './cache/host.ts'
 import type { CacheVisit, Pending } from './cache/reader.ts'
-import { forwardedLines, isEncrypted, isLoopback, lookHeader, passes } from './forward.ts'
+import { forwardedLines, isEncrypted, isLoopback, passes } from './forward.ts'
 import { BodyGuard, settle, type Gate } from './gate.ts'
 import { limits } from './limits.ts'
+import { isLook } from './look.ts'
 import { Tally, type CacheWord } from './meter.ts'
 import { failurePage, pageAnswer, refusalAnswer, routePage, type PageName } from './pages.ts'
 import type { ResponseHead } from './response-head.ts'
@@ -120,8 +120,7 @@ class OrdinaryVisit implements Visit, CacheVisit {
     this.#request = request
     this.#response = response
     this.#asking = asking
-    const look = request.headers[lookHeader]
-    this.#quiet = gate.look_secret !== undefined && typeof look === 'string' && sameSecret(look, gate.look_secret)
+    this.#quiet = isLook(gate, request)
     this.#chunked = request.headers['transfer-encoding'] !== undefined
     this.#hasBody = this.#chunked || (request.headers['content-length'] ?? '0') !== '0'
     request.on('error', () => {})

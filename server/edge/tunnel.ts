@@ -5,6 +5,7 @@ import { elsewhere } from './elsewhere.ts'
 import { isLoopback } from './forward.ts'
 import { settle, type Gate } from './gate.ts'
 import { limits } from './limits.ts'
+import { isLook } from './look.ts'
 import { Tally } from './meter.ts'
 import { refusal, upstreamHead } from './ordinary.ts'
 import { failurePage, pageAnswer, refusalAnswer, routePage, type PageName } from './pages.ts'
@@ -39,6 +40,7 @@ class Tunnel implements Visit, Sink, Timed {
   readonly #socket: Socket
   readonly #early: Buffer
   readonly #tally: Tally
+  readonly #quiet: boolean
   #exchange: Exchange | undefined
   #instance: Instance | undefined
   #open = false
@@ -57,6 +59,7 @@ class Tunnel implements Visit, Sink, Timed {
     this.#tally = new Tally(gate.meter)
     this.#tally.begin()
     this.#request = request
+    this.#quiet = isLook(gate, request)
     this.#socket = socket
     this.#early = early
     gate.sweep.add(this)
@@ -77,7 +80,7 @@ class Tunnel implements Visit, Sink, Timed {
     const other = { status: 400, sentence: 'The only upgrade that is taken is to a WebSocket.' }
     const no = refusal(this.#request) ?? (wantsWebSocket(this.#request) ? undefined : other)
     if (no) return this.#send(refusalAnswer(no.status, no.sentence, this))
-    const away = elsewhere(this.#gate, this.#socket, this)
+    const away = this.#quiet ? undefined : elsewhere(this.#gate, this.#socket, this)
     if (away) return this.#send(away)
     this.#dispatch()
   }
@@ -86,8 +89,8 @@ class Tunnel implements Visit, Sink, Timed {
     this.#stopWaiting = settle(this.#gate, this.host, (instance) => {
       if (instance === undefined) return this.#page('unknown_host')
       this.#instance = instance
-      instance.enter(this.#cut)
-      this.#tally.of(instance.meter, instance.upstream ? 'bypass' : null)
+      instance.enter(this.#cut, this.#quiet)
+      if (!this.#quiet) this.#tally.of(instance.meter, instance.upstream ? 'bypass' : null)
       if (instance.site) return this.#send(refusalAnswer(400, 'A static site has no WebSocket.', this))
       if (!instance.upstream) return this.#page(routePage(instance.route))
       this.#exchange = instance.upstream.ask(this, {
@@ -194,7 +197,7 @@ class Tunnel implements Visit, Sink, Timed {
     if (this.#open && this.#socket.writableEnded) return
     if (this.#answered) return this.#cut()
     if ((failure === 'refused' || failure === 'moved') && this.#gate.router.find(this.host) !== this.#instance) {
-      this.#instance?.leave(this.#cut)
+      this.#instance?.leave(this.#cut, this.#quiet)
       this.#instance = undefined
       return this.#dispatch()
     }
@@ -208,7 +211,7 @@ class Tunnel implements Visit, Sink, Timed {
     this.#exchange?.abort()
     this.#exchange = undefined
     this.#tally.gone()
-    this.#instance?.leave(this.#cut)
+    this.#instance?.leave(this.#cut, this.#quiet)
     this.#instance = undefined
   }
 }

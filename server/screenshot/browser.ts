@@ -6,7 +6,7 @@ import { basename, join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { createDevTools, type DevTools } from './devtools.ts'
 import { watchMemory } from './memory.ts'
-import { limits, type Shot } from './screenshot.ts'
+import type { Limits, Shot } from './screenshot.ts'
 
 export interface Browser {
   devtools: DevTools
@@ -23,11 +23,13 @@ export interface LaunchOptions {
   environment: Record<string, string | undefined>
   /** The one name that it finds, and where. */
   host: string
-  at: Shot['at']
+  door: Shot['door']
+  limits: Limits
 }
 
 /** A browser without a window, with a folder that is thrown away, spoken to by pipes: no port of it is open. */
 export async function launchBrowser(options: LaunchOptions): Promise<Browser> {
+  const { limits } = options
   const profile = await makeProfile(options)
   const child = spawn(options.path, switches(options, profile), {
     stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
@@ -47,7 +49,9 @@ export async function launchBrowser(options: LaunchOptions): Promise<Browser> {
   }
   child.once('error', kill)
   if (child.pid !== undefined) yieldToOthers(child.pid)
-  const memory = watchMemory(child.pid, () => kill(new Error(`The page took more than ${limits.memory_bytes / 2 ** 20} MiB of memory.`)))
+  const memory = watchMemory(child.pid, limits.memory_bytes, () =>
+    kill(new Error(`The page took more than ${limits.memory_bytes / 2 ** 20} MiB of memory.`)),
+  )
 
   const close = async (): Promise<void> => {
     memory.stop()
@@ -68,15 +72,15 @@ export async function launchBrowser(options: LaunchOptions): Promise<Browser> {
   }
 }
 
-function switches({ host, at }: LaunchOptions, profile: string): string[] {
-  const address = at.host.includes(':') ? `[${at.host}]` : at.host
+function switches({ host, door, limits }: LaunchOptions, profile: string): string[] {
+  const address = door.host.includes(':') ? `[${door.host}]` : door.host
   return [
     '--headless=new',
     '--remote-debugging-pipe',
     `--user-data-dir=${profile}`,
     '--no-startup-window',
     // One name is found, with whatever port, and no other: names, addresses, workers, sockets and looks ahead alike.
-    `--host-resolver-rules=MAP ${host} ${address}:${at.port},MAP * ~NOTFOUND`,
+    `--host-resolver-rules=MAP ${host} ${address}:${door.port},MAP * ~NOTFOUND`,
     '--no-proxy-server',
     '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
     `--js-flags=--max-old-space-size=${limits.heap_mb}`,
@@ -94,6 +98,7 @@ function switches({ host, at }: LaunchOptions, profile: string): string[] {
     '--disable-gpu',
     '--disable-notifications',
     '--disable-sync',
+    '--block-new-web-contents',
     '--deny-permission-prompts',
     '--force-color-profile=srgb',
     '--hide-scrollbars',

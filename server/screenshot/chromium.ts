@@ -1,10 +1,10 @@
 import { launchBrowser } from './browser.ts'
 import { type BrowserPlace, findBrowser } from './find-browser.ts'
 import { guard, takePicture } from './page.ts'
-import { limits, type Screenshotter } from './screenshot.ts'
+import { limits as usual, type Limits, type Screenshotter } from './screenshot.ts'
 
 /** Takes pictures with a browser of this machine; it is looked for anew each time. */
-export function createChromium(place: BrowserPlace & { data_dir: string }): Screenshotter {
+export function createChromium(place: BrowserPlace & { data_dir: string }, limits: Limits = usual): Screenshotter {
   return {
     name: () => findBrowser(place) ?? null,
 
@@ -12,7 +12,7 @@ export function createChromium(place: BrowserPlace & { data_dir: string }): Scre
       const path = findBrowser(place)
       if (path === undefined) throw new Error('There is no Chromium or Chrome on this machine.')
       shot.signal.throwIfAborted()
-      const browser = await launchBrowser({ ...place, path, host: new URL(shot.url).hostname, at: shot.at })
+      const browser = await launchBrowser({ ...place, path, host: new URL(shot.url).hostname, door: shot.door, limits })
       const stop = () => browser.kill(new Error('It was called off.'))
       shot.signal.addEventListener('abort', stop)
       if (shot.signal.aborted) stop()
@@ -21,7 +21,7 @@ export function createChromium(place: BrowserPlace & { data_dir: string }): Scre
         for (const variant of shot.variants) {
           const late = setTimeout(() => browser.kill(new Error(`The page was not there after ${limits.picture_ms / 1000} s.`)), limits.picture_ms)
           try {
-            yield { variant, png: await takePicture(browser.devtools, shot, variant) }
+            yield { variant, png: await takePicture(browser.devtools, shot, variant, limits) }
           } finally {
             clearTimeout(late)
           }

@@ -5,7 +5,11 @@ import type { Bus } from '../lib/bus.ts'
 import { type Clock, isoTime } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { createFiles, type FileOf } from './files.ts'
-import { limits, type Screenshotter, type Shot } from './screenshot.ts'
+import type { Screenshotter, Shot } from './screenshot.ts'
+
+const again_ms = 5_000
+/** Once more, and then not in this run. */
+const tries_max = 2
 
 /** What serves now. */
 export interface Sight {
@@ -39,8 +43,8 @@ export interface ScreenshotsOptions {
   isWanted(): boolean
   /** What a name leads to right now. */
   routeOf(host: string): { kind: string; deployment_id: string | null } | undefined
-  /** Where the edge answers. */
-  at: Shot['at']
+  /** A door of the edge where what asks is no visit. */
+  openDoor(): Promise<Shot['door'] & { close(): Promise<void> }>
   look_secret: string
 }
 
@@ -81,7 +85,7 @@ export function createScreenshots(options: ScreenshotsOptions): Screenshots {
 
   const enqueue = (sight: Sight): void => {
     if (closed || !options.isWanted() || missing(sight).length === 0) return
-    if ((failures.get(sight.deployment_id) ?? 0) >= limits.tries || running?.sight.deployment_id === sight.deployment_id) return
+    if ((failures.get(sight.deployment_id) ?? 0) >= tries_max || running?.sight.deployment_id === sight.deployment_id) return
     queue.set(placeOf(sight), sight)
     if (!running) working = working.then(work).catch(failed)
   }
@@ -117,11 +121,16 @@ export function createScreenshots(options: ScreenshotsOptions): Screenshots {
   }
 
   const take = async (sight: Sight, signal: AbortSignal): Promise<void> => {
-    const shot = { url: sight.url, at: options.at, headers: { 'x-homeport-look': options.look_secret }, variants: missing(sight), signal }
-    for await (const { variant, png } of screenshotter.take(shot)) {
-      // A newer version may have come in between: then it was that one which stood before the camera.
-      if (signal.aborted || !isAwake(sight)) return
-      await keep({ ...sight, variant }, png)
+    const door = await options.openDoor()
+    const shot = { url: sight.url, door, headers: { 'x-homeport-look': options.look_secret }, variants: missing(sight), signal }
+    try {
+      for await (const { variant, png } of screenshotter.take(shot)) {
+        // A newer version may have come in between: then it was that one which stood before the camera.
+        if (signal.aborted || !isAwake(sight)) return
+        await keep({ ...sight, variant }, png)
+      }
+    } finally {
+      await door.close()
     }
   }
 
@@ -136,12 +145,12 @@ export function createScreenshots(options: ScreenshotsOptions): Screenshots {
   const again = (sight: Sight, error: unknown): void => {
     const tries = (failures.get(sight.deployment_id) ?? 0) + 1
     failures.set(sight.deployment_id, tries)
-    log.warn('screenshot_not_taken', { deployment: sight.deployment_id, will_try_again: tries < limits.tries, error })
-    if (tries >= limits.tries || closed) return
+    log.warn('screenshot_not_taken', { deployment: sight.deployment_id, will_try_again: tries < tries_max, error })
+    if (tries >= tries_max || closed) return
     const timer = setTimeout(() => {
       timers.delete(timer)
       consider(sight.deployment_id).catch(failed)
-    }, limits.again_ms)
+    }, again_ms)
     timers.add(timer.unref())
   }
 

@@ -1,18 +1,17 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { limits } from './screenshot.ts'
 
 const look_ms = 500
 const page_bytes = 4096
 
 /** Calls when the processes of a group hold more memory of their own than a picture is worth. Where there is no /proc the heap's limit has to do. */
-export function watchMemory(group: number | undefined, tooMuch: () => void): { stop(): void } {
+export function watchMemory(group: number | undefined, most_bytes: number, tooMuch: () => void): { stop(): void } {
   if (process.platform !== 'linux' || group === undefined) return { stop() {} }
   let isLooking = false
   const timer = setInterval(() => {
     if (isLooking) return
     isLooking = true
     memoryOf(group)
-      .then((bytes) => bytes > limits.memory_bytes && tooMuch())
+      .then((bytes) => bytes > most_bytes && tooMuch())
       .catch(() => {})
       .finally(() => (isLooking = false))
   }, look_ms)

@@ -1,6 +1,6 @@
 import type { ScreenshotVariant } from '../contract/previews.ts'
 import type { DevTools, Params } from './devtools.ts'
-import { limits, type Shot, views } from './screenshot.ts'
+import { type Limits, type Shot, views } from './screenshot.ts'
 
 /** What became of the page so far. */
 interface Progress {
@@ -14,28 +14,30 @@ interface Progress {
 const phone = 'Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36'
 
 /** Shows a page in a new context of the browser, waits until it stands still, and takes its picture. */
-export async function takePicture(devtools: DevTools, shot: Pick<Shot, 'url' | 'headers'>, variant: ScreenshotVariant): Promise<Uint8Array> {
+export async function takePicture(devtools: DevTools, shot: Pick<Shot, 'url'>, variant: ScreenshotVariant, limits: Limits): Promise<Uint8Array> {
   const { browserContextId } = await devtools.ask('Target.createBrowserContext', { disposeOnDetach: true })
   await devtools.ask('Browser.setDownloadBehavior', { behavior: 'deny', browserContextId })
   const { targetId } = await devtools.ask('Target.createTarget', { url: 'about:blank', browserContextId })
   try {
     const { sessionId } = await devtools.ask('Target.attachToTarget', { targetId, flatten: true })
-    return await picture(devtools, String(sessionId), String(targetId), shot, variant)
+    return await picture({ devtools, session: String(sessionId), frame: String(targetId), url: shot.url, limits }, variant)
   } finally {
     await devtools.ask('Target.disposeBrowserContext', { browserContextId }).catch(() => {})
   }
 }
 
-async function picture(
-  devtools: DevTools,
-  session: string,
-  targetId: string,
-  shot: Pick<Shot, 'url' | 'headers'>,
-  variant: ScreenshotVariant,
-): Promise<Uint8Array> {
+interface Sitting {
+  devtools: DevTools
+  session: string
+  frame: string
+  url: string
+  limits: Limits
+}
+
+async function picture({ devtools, session, frame, url, limits }: Sitting, variant: ScreenshotVariant): Promise<Uint8Array> {
   const ask = (method: string, params?: Params) => devtools.ask(method, params, session)
   const { width, height, is_mobile } = views[variant]
-  const progress = followPage(devtools, session, targetId)
+  const progress = followPage(devtools, session, frame)
   await ask('Page.enable')
   await ask('Page.setLifecycleEventsEnabled', { enabled: true })
   await ask('Emulation.setDeviceMetricsOverride', {
@@ -50,10 +52,10 @@ async function picture(
   if (is_mobile) await ask('Emulation.setUserAgentOverride', { userAgent: phone })
   // What moves is shown at rest.
   await ask('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-reduced-motion', value: 'reduce' }] })
-  await confine(devtools, session, shot)
+  await confine(devtools, session)
 
-  const { errorText } = await ask('Page.navigate', { url: shot.url })
-  if (typeof errorText === 'string') throw new Error(`There is nothing to see at ${shot.url}: ${errorText}. It may lead elsewhere.`)
+  const { errorText } = await ask('Page.navigate', { url })
+  if (typeof errorText === 'string') throw new Error(`There is nothing to see at ${url}: ${errorText}. It may lead elsewhere.`)
   if (!(await reaches(progress, 'load', limits.load_ms))) await ask('Page.stopLoading')
   await reaches(progress, 'networkAlmostIdle', limits.quiet_ms)
   if (progress.status >= 500) throw new Error(`The app answers ${progress.status}.`)
@@ -68,17 +70,16 @@ const settled = `Promise.race([document.fonts.ready, new Promise((done) => setTi
   document.body ? document.body.innerText.trim().length + document.body.querySelectorAll('*').length : document.documentElement ? 1 : 0)`
 
 /** Lets a target load what is of the app's own origin and nothing else; what it opens is confined before it may run. */
-async function confine(devtools: DevTools, session: string, shot: Pick<Shot, 'url' | 'headers'>): Promise<void> {
+async function confine(devtools: DevTools, session: string): Promise<void> {
   const ask = (method: string, params?: Params) => devtools.ask(method, params, session)
   await ask('Network.enable')
-  await ask('Network.setExtraHTTPHeaders', { headers: shot.headers })
   await ask('Network.setBypassServiceWorker', { bypass: true })
   await ask('Fetch.enable', { patterns: [{ urlPattern: '*' }] })
   await ask('Target.setAutoAttach', { autoAttach: true, waitForDebuggerOnStart: true, flatten: true })
 }
 
 /** To be called once for a browser: answers for all of its targets, as they come. */
-export function guard(devtools: DevTools, shot: Pick<Shot, 'url' | 'headers'>): void {
+export function guard(devtools: DevTools, shot: Pick<Shot, 'url'>): void {
   const { origin } = new URL(shot.url)
   const ignore = () => {}
 
@@ -99,7 +100,7 @@ export function guard(devtools: DevTools, shot: Pick<Shot, 'url' | 'headers'>): 
     if (waitingForDebugger !== true) return
     const session = String(sessionId)
     if (type === 'page' || type === 'service_worker') return void devtools.ask('Target.closeTarget', { targetId }).catch(ignore)
-    confine(devtools, session, shot)
+    confine(devtools, session)
       // A worker has no such domain; then the names that the browser finds are what holds it.
       .catch(ignore)
       .then(() => devtools.ask('Runtime.runIfWaitingForDebugger', {}, session))

@@ -4,9 +4,9 @@ import type { ScreenshotVariant } from '../contract/previews.ts'
 export interface Shot {
   /** The address of an app of ours; nothing of any other origin is loaded. */
   url: string
-  /** Where that name is answered, whatever its port says. */
-  at: { host: string; port: number }
-  /** Borne by every request; the app does not see them. */
+  /** A door of the edge for this picture alone: what comes in by it is no visit. */
+  door: { host: string; port: number }
+  /** For whoever cannot go to another port than the address says: with these a request is no visit either. The app does not see them. */
   headers: Record<string, string>
   variants: readonly ScreenshotVariant[]
   signal: AbortSignal
@@ -31,20 +31,18 @@ export const views: Record<ScreenshotVariant, { width: number; height: number; i
   mobile: { width: 390, height: 844, is_mobile: true },
 }
 
-/** Every number of the room, once. Times in milliseconds. */
-export const limits = {
+export interface Limits {
   /** For one picture, from the navigation to the file. */
-  picture_ms: 15_000,
+  picture_ms: number
   /** For a browser to come up, on a machine that builds. */
-  start_ms: 20_000,
+  start_ms: number
   /** How long a page may load before it is taken as it is. */
-  load_ms: 8_000,
+  load_ms: number
   /** How long it may go on asking after that. */
-  quiet_ms: 3_000,
+  quiet_ms: number
   /** Memory of all of the browser's processes; past it the browser is ended. */
-  memory_bytes: 1024 * 2 ** 20,
-  heap_mb: 256,
-  again_ms: 5_000,
-  tries: 2,
-  png_bytes: 8 * 2 ** 20,
+  memory_bytes: number
+  heap_mb: number
 }
+
+export const limits: Limits = { picture_ms: 15_000, start_ms: 20_000, load_ms: 8_000, quiet_ms: 3_000, memory_bytes: 1024 * 2 ** 20, heap_mb: 256 }
