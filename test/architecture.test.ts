@@ -57,7 +57,10 @@ const plan: Record<string, { rooms: string[]; packages: string[]; has_node?: boo
     rooms: [...shared, 'type:server/database', 'server/store', 'server/source', 'server/builder', 'server/runtime', 'server/edge'],
     packages: [],
   },
-  'server/database': { rooms: [...shared, 'server/store', 'server/runtime/docker-engine.ts'], packages: ['pg', 'pg-copy-streams', 'dockerode'] },
+  'server/database': {
+    rooms: [...shared, 'server/store', 'server/runtime/docker-engine.ts', 'server/runtime/docker-frames.ts'],
+    packages: ['pg', 'pg-copy-streams', 'dockerode'],
+  },
   'server/store': { rooms: shared, packages: ['kysely', 'better-sqlite3'] },
   'server/edge': { rooms: shared, packages: ['mrmime'] },
   'server/upkeep': { rooms: [...shared, 'server/store', 'type:server/runtime', 'type:server/edge'], packages: ['tar-stream'] },

@@ -1,25 +1,9 @@
 import type { RuntimeName } from '../contract/deployments.ts'
-import { type DatabaseServer, DatabaseUnavailable } from './database.ts'
+import type { DatabaseServer } from './database.ts'
+import { createDockerServer, type DockerServerOptions } from './docker-server.ts'
+import { createEmbeddedServer } from './embedded-server.ts'
 
-/** The servers by name. Making them opens nothing and starts nothing. */
-export function createDatabaseServers(): Record<RuntimeName, DatabaseServer> {
-  return { docker: absent('docker'), process: absent('process') }
-}
-
-function absent(name: RuntimeName): DatabaseServer {
-  const refuse = () => {
-    throw new DatabaseUnavailable('This version has no database server here.', 'Use a later version.')
-  }
-  return {
-    name,
-    create: async () => refuse(),
-    drop: async () => {},
-    look: async () => refuse(),
-    address: async () => refuse(),
-    dump: refuse,
-    restore: async () => refuse(),
-    forget: async () => {},
-    state: async () => ({ running: false, version: null, message: 'There is none.' }),
-    close: async () => {},
-  }
+/** The servers by name. Making them opens nothing and starts nothing: one starts when it is first needed. */
+export function createDatabaseServers(options: DockerServerOptions): Record<RuntimeName, DatabaseServer> {
+  return { docker: createDockerServer(options), process: createEmbeddedServer(options) }
 }

@@ -37,6 +37,8 @@ export async function createDatabase(ask: Ask, spec: DatabaseSpec): Promise<void
   if (!(await exists(ask, 'pg_database', 'datname', spec.db_name)))
     await ask('postgres', `CREATE DATABASE ${database} OWNER ${role} TEMPLATE template0 ENCODING 'UTF8'`)
   await ask('postgres', `REVOKE ALL ON DATABASE ${database} FROM PUBLIC`)
+  // The owner of a database has its schema by inheritance only, and a role of ours inherits nothing.
+  await ask(spec.db_name, `ALTER SCHEMA public OWNER TO ${role}`)
 }
 
 export async function dropDatabase(ask: Ask, spec: Pick<DatabaseSpec, 'db_name' | 'db_user'>): Promise<void> {

@@ -81,7 +81,7 @@ export function createInstances(engine: Engine): Instances {
       throw startFailure(new Error('executable file not found'))
     const port = Number(found.Config.Labels['homeport.port'] ?? defaultPort)
     const published = found.NetworkSettings.Ports[`${port}/tcp`]?.[0]?.HostPort
-    const address = Object.values(found.NetworkSettings.Networks)[0]?.IPAddress ?? ''
+    const address = found.NetworkSettings.Networks[await engine.network()]?.IPAddress ?? ''
     const pid = found.State.Pid
     return {
       id,
@@ -100,6 +100,7 @@ export function createInstances(engine: Engine): Instances {
       try {
         follower = await follow(container, request, 'start')
         request.signal.throwIfAborted()
+        await engine.joinDatabase(container, request.project_id)
         await engine.startContainer(container).catch((error: unknown) => {
           throw startFailure(error)
         })

@@ -98,6 +98,7 @@ async function withBuildContainer<T>(
   let isDone = false
   try {
     signal.throwIfAborted()
+    await engine.joinDatabase(container, request.project_id)
     const result = await work(container)
     isDone = true
     return result

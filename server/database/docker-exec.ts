@@ -1,0 +1,40 @@
+import type Docker from 'dockerode'
+import { readable } from '../runtime/docker-engine.ts'
+import { createFrameScanner } from '../runtime/docker-frames.ts'
+import type { Ask } from './provision.ts'
+
+/** Between columns and between rows of psql's answer: in no name, number or size. */
+const [unit, record] = ['\x1f', '\x1e']
+
+/** Runs a program in the container as the user postgres; what it reads comes over standard input, not as an argument. */
+export async function runIn(container: Docker.Container, command: string[], input = ''): Promise<{ code: number; out: string; err: string }> {
+  const exec = await container.exec({ Cmd: command, User: 'postgres', AttachStdin: true, AttachStdout: true, AttachStderr: true })
+  const stream = await exec.start({ hijack: true, stdin: true })
+  const out = { stdout: '', stderr: '' }
+  const frames = createFrameScanner((name, data) => (out[name] += data.toString()))
+  const ended = new Promise<void>((resolve, reject) => stream.once('end', resolve).once('close', resolve).once('error', reject))
+  stream.on('data', frames.write)
+  stream.end(input)
+  try {
+    await ended
+    const { ExitCode } = await exec.inspect()
+    return { code: ExitCode ?? -1, out: out.stdout, err: out.stderr }
+  } finally {
+    readable(stream).destroy()
+  }
+}
+
+/** Statements as the superuser, by the socket in the container. */
+export const askIn =
+  (container: Docker.Container, psql: string): Ask =>
+  async (database, statement) => {
+    const options = ['-X', '-q', '-A', '-t', '-F', unit, '-R', record, '-v', 'ON_ERROR_STOP=1']
+    const { code, out, err } = await runIn(
+      container,
+      [psql, '-h', '/tmp', '-U', 'postgres', '-d', database, ...options, '-f', '-'],
+      `${statement};\n`,
+    )
+    if (code !== 0) throw new Error(`The database server refused: ${err.trim() || `psql ended with ${code}`}`)
+    const rows = out.replace(/[\x1e\n]+$/, '')
+    return rows === '' ? [] : rows.split(record).map((row) => row.split(unit))
+  }

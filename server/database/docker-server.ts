@@ -1,0 +1,360 @@
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type Docker from 'dockerode'
+import type { Log } from '../lib/log.ts'
+import { type Engine, isConnectionError, removeContainer, statusOf } from '../runtime/docker-engine.ts'
+import { type Address, type DatabaseServer, DatabaseUnavailable } from './database.ts'
+import { askIn, runIn } from './docker-exec.ts'
+import { dumpDatabase } from './dump.ts'
+import { accessRules, closeCluster, createDatabase, dropDatabase, lookAtDatabase, serverOptions } from './provision.ts'
+import { restoreDatabase } from './restore.ts'
+
+export interface DockerServerOptions {
+  engine: Engine
+  data_dir: string
+  log: Log
+}
+
+/** The official image; 15 as in the embedded server, so that a dump moves between the two. */
+const image = 'postgres:15-bookworm'
+const programs = '/usr/lib/postgresql/15/bin'
+const volumeTarget = '/var/lib/postgresql/data'
+const port = 5432
+const memory_bytes = 1024 ** 3
+const maxProcesses = 512
+/** Recovery after a crash may take a while; who waits longer than this asks again. */
+const startPatience_ms = 60_000
+
+/** In the network of a project; a name that is nobody's outside. */
+const alias = 'database.homeport.internal'
+
+/**
+ * The whole of what runs in the container, as the user postgres. The folder of the data gets its name only when it is complete.
+ * The superuser comes in by the socket alone, as the system's own user: it has no password that anybody could read.
+ */
+const program = `set -e
+data=${volumeTarget}/cluster
+if [ ! -e "$data" ]; then
+  rm -rf "$data.new"
+  ${programs}/initdb --pgdata="$data.new" --username=postgres --auth=reject --encoding=UTF8 --locale=C.UTF-8 >/dev/null
+  mv "$data.new" "$data"
+fi
+cat >"$data/pg_hba.conf" <<'END'
+${accessRules('local all postgres peer')}END
+exec ${programs}/postgres -D "$data" -k /tmp -c listen_addresses='*' ${Object.entries(serverOptions)
+  .map(([key, value]) => `-c ${key}=${value}`)
+  .join(' ')}
+`
+
+/** One Postgres container of the instance. A project's containers reach it over a network of their own, and no others do. */
+export function createDockerServer({ engine, data_dir, log }: DockerServerOptions): DatabaseServer {
+  const name = engine.name('databases')
+  const portFile = join(data_dir, 'databases', 'docker.json')
+  let starting: Promise<Running> | undefined
+  /** What takes long, for people. */
+  let progress: string | undefined
+  /** The start of the container that was seen to answer. */
+  let answered: string | undefined
+
+  interface Running extends Address {
+    container: Docker.Container
+  }
+
+  const running = async (): Promise<Running> => {
+    starting ??= start().finally(() => {
+      starting = undefined
+      progress = undefined
+    })
+    try {
+      return await starting
+    } catch (error) {
+      throw explain(error)
+    }
+  }
+
+  const start = async (): Promise<Running> => {
+    const { docker } = await engine.connection()
+    const container = docker.getContainer(name)
+    let found = await inspect(container)
+    for (let attempt = 0; found?.State.Running !== true; attempt++) {
+      progress ??= 'The database server is being started.'
+      if (!found) await make(docker, await choosePort(attempt))
+      answered = undefined
+      try {
+        await engine.startContainer(container)
+      } catch (error) {
+        if (!/port is already allocated|address already in use|ports are not available/i.test(String(error)) || attempt >= 5) throw error
+        // Somebody else took its port: it gets another one, its data stays.
+        await removeContainer(container)
+      }
+      found = await inspect(container)
+    }
+    const at = { host: '127.0.0.1', port: portOf(found) }
+    if (answered !== found.State.StartedAt) {
+      await untilReady(container)
+      await closeCluster(askIn(container, `${programs}/psql`))
+      for (const network of await docker.listNetworks({ filters: engine.ours({ 'homeport.role': 'database' }) })) await attach(docker, network.Name)
+      await keepPort(at.port)
+      answered = found.State.StartedAt
+    }
+    return { ...at, container }
+  }
+
+  const make = async (docker: Docker, hostPort: number): Promise<void> => {
+    await fetchImage(docker)
+    await docker.createVolume({ Name: name, Labels: engine.labels('database') })
+    await docker.createContainer({
+      Image: image,
+      name,
+      User: 'postgres',
+      Entrypoint: ['/bin/sh', '-c', program],
+      Cmd: [],
+      Env: ['LANG=C.UTF-8'],
+      Labels: engine.labels('database'),
+      ExposedPorts: { [`${port}/tcp`]: {} },
+      // Fast shutdown: sessions end, nothing is lost.
+      StopSignal: 'SIGINT',
+      Healthcheck: { Test: ['CMD', `${programs}/pg_isready`, '-q', '-h', '/tmp'], Interval: 30e9, Timeout: 5e9, Retries: 3, StartPeriod: 60e9 },
+      HostConfig: {
+        Memory: memory_bytes,
+        MemorySwap: memory_bytes,
+        PidsLimit: maxProcesses,
+        ShmSize: 256 * 2 ** 20,
+        CapDrop: ['ALL'],
+        SecurityOpt: ['no-new-privileges'],
+        Privileged: false,
+        ReadonlyRootfs: true,
+        Tmpfs: { '/tmp': 'rw,nosuid,nodev,noexec,size=64m,mode=1777' },
+        RestartPolicy: { Name: 'unless-stopped' },
+        NetworkMode: await engine.network(),
+        PortBindings: { [`${port}/tcp`]: [{ HostIp: '127.0.0.1', HostPort: String(hostPort) }] },
+        Mounts: [{ Type: 'volume', Source: name, Target: volumeTarget }],
+        LogConfig: { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '2' } },
+      },
+    })
+  }
+
+  const fetchImage = async (docker: Docker): Promise<void> => {
+    const isThere = await docker
+      .getImage(image)
+      .inspect()
+      .then(
+        () => true,
+        (error: unknown) => (statusOf(error) === 404 ? false : Promise.reject(error)),
+      )
+    if (isThere) return
+    progress = `The image ${image} is being fetched.`
+    log.info('database_image_fetched', { image })
+    try {
+      const stream = await docker.pull(image)
+      const layers = new Map<string, { current: number; total: number }>()
+      await new Promise<void>((resolve, reject) => {
+        docker.modem.followProgress(
+          stream,
+          (error) => (error ? reject(error) : resolve()),
+          ({ id, status, progressDetail }: { id?: string; status?: string; progressDetail?: { current?: number; total?: number } }) => {
+            if (!id || status !== 'Downloading' || !progressDetail?.total) return
+            layers.set(id, { current: progressDetail.current ?? 0, total: progressDetail.total })
+            const sum = (key: 'current' | 'total') => [...layers.values()].reduce((all, layer) => all + layer[key], 0)
+            progress = `The image ${image} is being fetched: ${Math.round((100 * sum('current')) / sum('total'))} %.`
+          },
+        )
+      })
+    } catch (error) {
+      throw new DatabaseUnavailable(
+        `The image ${image} could not be fetched.`,
+        'Check that the Docker registry can be reached, then try again.',
+        error,
+      )
+    }
+  }
+
+  /** The port of before, else one that follows from the instance; if that is taken, any that is free. */
+  const choosePort = async (attempt: number): Promise<number> => {
+    const own = 20_000 + (createHash('sha256').update(engine.options.instance_id).digest().readUInt16BE(0) % 10_000)
+    return attempt === 0 ? ((await keptPort()) ?? own) : await freePort()
+  }
+
+  const keptPort = async (): Promise<number | undefined> => {
+    try {
+      const { port: kept } = JSON.parse(await readFile(portFile, 'utf8')) as { port?: unknown }
+      return typeof kept === 'number' ? kept : undefined
+    } catch {
+      return undefined
+    }
+  }
+
+  const keepPort = async (value: number): Promise<void> => {
+    if ((await keptPort()) === value) return
+    await mkdir(join(data_dir, 'databases'), { recursive: true, mode: 0o700 })
+    await writeFile(`${portFile}.part`, JSON.stringify({ port: value }))
+    await rename(`${portFile}.part`, portFile)
+  }
+
+  const untilReady = async (container: Docker.Container): Promise<void> => {
+    const until = Date.now() + startPatience_ms
+    while (Date.now() < until) {
+      const { State } = await container.inspect()
+      if (!State.Running && !State.Restarting) break
+      if (State.Running && (await runIn(container, [`${programs}/pg_isready`, '-q', '-h', '/tmp']).catch(() => undefined))?.code === 0) return
+      await delay(100)
+    }
+    throw new DatabaseUnavailable(
+      'The database server does not come up.',
+      `Look at the log of the container ${name} (docker logs ${name}), then try again.`,
+    )
+  }
+
+  const ask = async () => askIn((await running()).container, `${programs}/psql`)
+
+  /** Connects the server to a project's network, where the project's containers find it by name. */
+  const attach = async (docker: Docker, network: string): Promise<void> => {
+    try {
+      await docker.getNetwork(network).connect({ Container: name, EndpointConfig: { Aliases: [alias] } })
+    } catch (error) {
+      // 403: it is connected already.
+      if (statusOf(error) !== 403 && !/already exists/.test(String(error))) throw error
+    }
+  }
+
+  const makeNetwork = async (docker: Docker, projectId: string): Promise<string> => {
+    const network = engine.databaseNetwork(projectId)
+    try {
+      await docker.createNetwork({
+        Name: network,
+        CheckDuplicate: true,
+        Driver: 'bridge',
+        Internal: true,
+        Labels: engine.labels('database', { project_id: projectId }),
+      })
+    } catch (error) {
+      if (/non-overlapping|address pool/.test(String(error)))
+        throw new DatabaseUnavailable(
+          'Docker has no free range of addresses for the network of this database.',
+          'Remove networks that nothing uses (docker network prune), or widen default-address-pools in the settings of Docker; then try again.',
+          error,
+        )
+      // 409: it is there already.
+      if (statusOf(error) !== 409) throw error
+    }
+    return network
+  }
+
+  /** Says in plain words that the engine is away; it is looked for anew the next time. */
+  const explain = (error: unknown): unknown => {
+    if (error instanceof DatabaseUnavailable) return error
+    if (isConnectionError(error)) engine.lost()
+    else if (!(error instanceof Error && 'code' in error && error.code === 'runtime_unavailable')) return error
+    return new DatabaseUnavailable('The database server runs in Docker, and Docker does not answer.', 'Start Docker, then try again.', error)
+  }
+
+  /** Its address of before, when it cannot be asked now: an app is started all the same, and finds it there when it is back. */
+  const lastAddress = async (error: unknown): Promise<Address> => {
+    const kept = error instanceof DatabaseUnavailable ? await keptPort() : undefined
+    if (kept === undefined) throw error
+    log.warn('database_server_away', { driver: 'docker', error })
+    return { host: '127.0.0.1', port: kept }
+  }
+
+  async function address(from: 'machine'): Promise<Address>
+  async function address(from: { runtime: 'docker' | 'process'; project_id: string }): Promise<Address | undefined>
+  async function address(from: 'machine' | { runtime: 'docker' | 'process'; project_id: string }): Promise<Address> {
+    if (from === 'machine' || from.runtime === 'process') {
+      const { host, port: at } = await running().catch(lastAddress)
+      return { host, port: at }
+    }
+    try {
+      await running()
+      const { docker } = await engine.connection()
+      await attach(docker, await makeNetwork(docker, from.project_id))
+    } catch (error) {
+      await lastAddress(explain(error))
+    }
+    return { host: alias, port }
+  }
+
+  return {
+    name: 'docker',
+    create: async (spec) => createDatabase(await ask(), spec),
+    drop: async (spec) => dropDatabase(await ask(), spec),
+    async look(db_name) {
+      const found = await lookAtDatabase(await ask(), db_name)
+      if (found) return found
+      throw new DatabaseUnavailable(
+        'The server has no such database any more: its volume was removed or replaced.',
+        'Delete it here, then make it anew, or restore a backup.',
+      )
+    },
+    address,
+    async *dump(spec, signal) {
+      yield* dumpDatabase({ ...spec, ...(await running()) }, signal)
+    },
+    async restore(spec, sql, signal) {
+      await restoreDatabase({ ...spec, ...(await running()) }, sql, signal)
+    },
+
+    async forget(projectId) {
+      if (
+        !(await engine.connection().then(
+          () => true,
+          () => false,
+        ))
+      )
+        return
+      const { docker } = await engine.connection()
+      const network = docker.getNetwork(engine.databaseNetwork(projectId))
+      const { Containers = {} } = (await network.inspect().catch(ignoreMissing)) ?? {}
+      for (const id of Object.keys(Containers)) await network.disconnect({ Container: id, Force: true }).catch(ignoreMissing)
+      await network.remove().catch(ignoreMissing)
+    },
+
+    async state() {
+      if (progress !== undefined) return { running: false, version: null, message: progress }
+      try {
+        const { docker } = await engine.connection()
+        const found = await inspect(docker.getContainer(name))
+        if (!found) return { running: false, version: null, message: `There is no container ${name} now.` }
+        if (!found.State.Running) return { running: false, version: null, message: `The container ${name} does not run.` }
+        return { running: true, version: '15', message: `The container ${name} runs, at 127.0.0.1:${portOf(found)}.` }
+      } catch (error) {
+        const explained = explain(error)
+        return { running: false, version: null, message: explained instanceof Error ? explained.message : 'Docker does not answer.' }
+      }
+    },
+
+    async close(stops) {
+      await starting?.catch(() => {})
+      if (!stops) return
+      const connected = await engine.connection().catch(() => undefined)
+      await connected?.docker
+        .getContainer(name)
+        .stop({ t: 8 })
+        .catch(() => {})
+    },
+  }
+
+  function portOf(found: Docker.ContainerInspectInfo): number {
+    return Number(found.HostConfig.PortBindings[`${port}/tcp`]?.[0]?.HostPort ?? 0)
+  }
+}
+
+const inspect = (container: Docker.Container): Promise<Docker.ContainerInspectInfo | undefined> =>
+  container.inspect().then(
+    (found) => found,
+    (error: unknown) => (statusOf(error) === 404 ? undefined : Promise.reject(error)),
+  )
+
+function ignoreMissing(error: unknown): undefined {
+  if (statusOf(error) !== 404) throw error
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve))
+  const at = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return typeof at === 'object' && at ? at.port : 0
+}

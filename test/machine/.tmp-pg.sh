@@ -1,0 +1,189 @@
+#!/usr/bin/env bash
+# Makes the base images that Homeport pulls on a user's machine, for machines that can't pull:
+# node:24-, node:22- and node:20-bookworm-slim, from Debian's packages and the npm registry; and
+# postgres:15-bookworm, from Debian's packages.
+# Needs root, debootstrap, npm, a Docker engine and node_modules. Runs again in a second: an image
+# carries a label with the digest of what went in. An image of that name without the label (a pulled
+# one) is left alone. Downloads are kept in ${XDG_CACHE_HOME:-~/.cache}/homeport-ci.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+PATH=$PATH:/usr/sbin:/sbin
+
+cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/homeport-ci
+label=homeport-ci.inputs
+suite=bookworm
+packages=ca-certificates,git
+postgres_packages=ca-certificates,postgresql-15
+case $(uname -m) in
+  x86_64) arch=x64 ;;
+  aarch64) arch=arm64 ;;
+  *) echo "  No base images: there is no Node.js package for $(uname -m)." >&2; exit 1 ;;
+esac
+
+main() {
+  local own_node
+  own_node=$(own_node_version)
+  docker version >/dev/null 2>&1 || give_up 'no Docker engine answers'
+  mkdir -p "$cache"
+  exec 9>"$cache/lock"
+  flock 9 # two runs at once would build the same twice
+  image "$own_node" 11.21.2
+  image 22.23.3 10.9.9
+  image 20.20.2 10.8.2
+  postgres_image
+}
+
+image() {
+  local node=$1 npm=$2 context
+  local tag=node:${node%%.*}-$suite-slim
+  local inputs
+  inputs=$( (echo "$arch $node $npm"; rootfs_digest; dockerfile '' "$node"; entrypoint) | digest)
+  is_wanted "$tag" "$inputs" || return 0
+
+  import_rootfs
+  context=$(mktemp -d)
+  node_binary "$node" "$context/node"
+  npm_package "$npm" "$context/npm"
+  dockerfile "$(rootfs_image)" "$node" >"$context/Dockerfile"
+  entrypoint >"$context/docker-entrypoint.sh"
+  chmod 755 "$context/docker-entrypoint.sh"
+  build "$tag" "$inputs" "$context"
+  echo "  $tag: node $node, npm $npm."
+}
+
+# What Homeport relies on of the official image: the programs' folder, and the user postgres (999) who owns the folder of the
+# data, so that a new volume does. Its entry point is not used, and is not here.
+postgres_image() {
+  local tag=postgres:15-$suite inputs context
+  inputs=$( (rootfs_digest "$postgres_packages"; postgres_dockerfile '') | digest)
+  is_wanted "$tag" "$inputs" || return 0
+
+  import_rootfs "$postgres_packages"
+  context=$(mktemp -d)
+  postgres_dockerfile "$(rootfs_image "$postgres_packages")" >"$context/Dockerfile"
+  build "$tag" "$inputs" "$context"
+  echo "  $tag: $(docker run --rm --network none "$tag" /usr/lib/postgresql/15/bin/postgres --version)."
+}
+
+postgres_dockerfile() {
+  cat <<EOF
+FROM $1
+ENV LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/usr/lib/postgresql/15/bin PGDATA=/var/lib/postgresql/data
+RUN groupmod -g 999 postgres && usermod -u 999 -g 999 postgres && rm -rf /var/lib/postgresql /etc/postgresql && install -d -o postgres -g postgres /var/lib/postgresql && install -d -o postgres -g postgres -m 1777 /var/lib/postgresql/data
+VOLUME /var/lib/postgresql/data
+EOF
+}
+
+# False when an image of that name is there, made of the same or not by us.
+is_wanted() {
+  local tag=$1 inputs=$2 found
+  found=$(docker image inspect --format "{{index .Config.Labels \"$label\"}}" "$tag" 2>/dev/null) || return 0
+  [[ $found != "$inputs" ]] || return 1
+  [[ $found ]] || { echo "  $tag is there and not ours: left alone."; return 1; }
+}
+
+build() {
+  local tag=$1 inputs=$2 context=$3
+  find "$context" -exec touch -h -d @0 {} +
+  DOCKER_BUILDKIT=0 docker build --quiet --force-rm --label "$label=$inputs" --tag "$tag" "$context" 2>"$context.err" >/dev/null ||
+    give_up "$tag did not build: $(tail -n 1 "$context.err")"
+  rm -rf "$context" "$context.err"
+}
+
+# Shaped like the official image: /usr/local, the user node (1000), no WORKDIR, the same entry point.
+dockerfile() {
+  cat <<EOF
+FROM $1
+ENV NODE_VERSION=$2
+COPY node docker-entrypoint.sh /usr/local/bin/
+COPY npm /usr/local/lib/node_modules/npm
+RUN cd /usr/local/bin && ln -s node nodejs && for name in npm npx; do ln -s ../lib/node_modules/npm/bin/\$name-cli.js \$name; done && test "\$(node --version)" = "v$2" && npm --version
+ENTRYPOINT ["docker-entrypoint.sh"]
+CMD ["node"]
+EOF
+}
+
+entrypoint() {
+  cat <<'EOF'
+#!/bin/sh
+# What is no command of the system is an argument of node.
+set -e
+if [ "${1#-}" != "$1" ] || [ -z "$(command -v "$1")" ] || { [ -f "$1" ] && ! [ -x "$1" ]; }; then
+  set -- node "$@"
+fi
+exec "$@"
+EOF
+}
+
+own_node_version() {
+  [[ -x node_modules/node/bin/node ]] || give_up 'node_modules is missing: run npm ci first'
+  node_modules/node/bin/node -p process.versions.node
+}
+
+node_binary() {
+  local version=$1 target=$2 kept=$cache/node-linux-$arch-$1
+  if [[ $version == "$(own_node_version)" ]]; then
+    cp node_modules/node/bin/node "$target"
+  else
+    [[ -x $kept/bin/node ]] || unpack "node-linux-$arch@$version" "$kept"
+    cp "$kept/bin/node" "$target"
+  fi
+}
+
+npm_package() {
+  local kept=$cache/npm-$1
+  [[ -e $kept/package.json ]] || unpack "npm@$1" "$kept"
+  cp -R "$kept" "$2"
+}
+
+# A package of the npm registry as a folder; npm checks its integrity.
+unpack() {
+  local package=$1 folder=$2 download
+  download=$(mktemp -d "$cache/download.XXXXXX")
+  (cd "$download" && retry npm pack --silent "$package" >/dev/null) || give_up "npm has no $package for us"
+  mkdir "$download/out"
+  tar -xzf "$download"/*.tgz -C "$download/out" --strip-components=1 --no-same-owner
+  mv -T "$download/out" "$folder"
+  rm -rf "$download"
+}
+
+# Each takes the packages of a root; by default those of the Node images.
+rootfs_digest() { (echo "$suite ${1:-$packages} $arch"; declare -f make_rootfs) | digest; }
+rootfs_image() { echo "homeport-ci/rootfs:$(rootfs_digest "$@")"; }
+
+import_rootfs() {
+  local tarball name
+  tarball=$cache/rootfs-$(rootfs_digest "$@").tar
+  name=$(rootfs_image "$@")
+  docker image inspect "$name" >/dev/null 2>&1 && return
+  [[ -e $tarball ]] || make_rootfs "$tarball" "${1:-$packages}"
+  docker import "$tarball" "$name" >/dev/null
+}
+
+make_rootfs() {
+  local tarball=$1 wanted=$2 work root mirror
+  command -v debootstrap >/dev/null || give_up 'debootstrap is missing: run test/machine/engine.sh first'
+  ((EUID == 0)) || give_up 'debootstrap needs root'
+  work=$(mktemp -d "$cache/rootfs.XXXXXX")
+  root=$work/root
+  # The mirror that this machine's apt uses; with none for this release, debootstrap's own.
+  mirror=$(apt-get indextargets --format '$(SITE)' "Codename: $suite" 2>/dev/null | sed -n 1p) || true
+  retry debootstrap --variant=minbase --include="$wanted" "$suite" "$root" ${mirror:+"$mirror"} >"$work/log" 2>&1 ||
+    give_up "debootstrap failed: $(tail -n 1 "$work/log")"
+  chroot "$root" groupadd --gid 1000 node
+  chroot "$root" useradd --uid 1000 --gid node --shell /bin/bash --create-home node
+  # Slim, and nothing in it that differs from one making to the next.
+  find "$root"/usr/share/{doc,man,info,locale,lintian} -mindepth 1 ! -type d ! -name copyright -delete
+  find "$root"/var/{log,cache,lib/apt/lists} "$root"/{tmp,run} -mindepth 1 ! -type d -delete
+  rm -f "$root"/etc/{resolv.conf,hostname,machine-id,passwd-,shadow-,group-,gshadow-} "$root"/var/lib/dpkg/*-old
+  sed -i -E 's/^([^:]+:[^:]*):[0-9]+:/\1:20000:/' "$root/etc/shadow" # the day of the last change
+  tar --sort=name --mtime=@0 --numeric-owner --one-file-system -C "$root" -cf "$work/tar" .
+  mv "$work/tar" "$tarball"
+  rm -rf "$work"
+}
+
+retry() { "$@" || { sleep 2; "$@"; } || { sleep 5; "$@"; }; }
+digest() { sha256sum | cut -c 1-16; }
+give_up() { echo "  No base images: $1." >&2; exit 1; }
+
+mkdir -p "$cache"; exec 9>"$cache/lock"; flock 9; postgres_image
