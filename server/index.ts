@@ -235,6 +235,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       cpus: options.cpus,
     })
     const watcher = createWatcher({ store, bus, clock, log, sealer, engine, listBranches: source.listBranches, followRepository })
+    closers.push(() => watcher.close())
     pageOf = engine.pageOf
     wake = engine.wake
 
@@ -397,6 +398,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       await lan?.close()
       const gateClosed = gate.close({ grace_ms: 2_000 })
       const stopped = appsToStop(settings.current().on_exit)
+      await watcher.close()
       await engine.close(stopped)
       await databases.close(stopped)
       await gateClosed
@@ -418,7 +420,10 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
         ...(httpsFellBack ? [`Port ${options.edge_https_port} is taken: HTTPS is at ${urls.edge_https} instead.`] : []),
       ],
       signInUrl,
-      resync: () => engine.resync(),
+      resync() {
+        engine.resync()
+        watcher.resync()
+      },
       stop: () => (ending ??= stop()),
     }
   } catch (error) {

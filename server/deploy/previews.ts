@@ -1,9 +1,8 @@
 import { isoTime } from '../lib/clock.ts'
 import { closeSteps, findLatestOf, insertCleanup, listOfPreview, swapStatus, updateDeployment } from '../store/deployments.ts'
 import type { Tx } from '../store/open.ts'
-import { findPreview, forgetBranch, readWatch, removePreview } from '../store/previews.ts'
+import { findPreview, readWatch, removePreview } from '../store/previews.ts'
 import { findProject } from '../store/projects.ts'
-import type { ProjectRow } from '../store/tables.ts'
 import type { Cleanup } from './reaper.ts'
 import { isTerminal } from './states.ts'
 
@@ -54,14 +53,7 @@ export function closeRows(
       closeSteps(tx, row.id, 'canceled', isoTime(now))
   }
   removePreview(tx, projectId, branch)
-  forgetBranch(tx, projectId, branch)
   const cleanup = { kind: 'preview', project_id: projectId, branch, host: preview.host, up_to: rows[0]?.seq ?? 0 } as const
   insertCleanup(tx, cleanup, isoTime(now))
   return { closed, cleanup }
-}
-
-/** The name at the edge of what a deployment of this project and branch serves. */
-export function hostOf(tx: Tx, project: Pick<ProjectRow, 'id' | 'slug'>, place: { target: string; branch: string | null }): string | undefined {
-  if (place.target === 'production') return `${project.slug}.localhost`
-  return findPreview(tx, project.id, place.branch ?? '')?.host
 }

@@ -40,7 +40,7 @@ function secretsIn(credentials: { username: string; password: string } | null): 
   return [credentials.password === '' ? credentials.username : credentials.password]
 }
 
-function readCredentials(deps: YardDeps, project: ProjectRow): { username: string; password: string } | null {
+export function readCredentials(deps: Pick<YardDeps, 'sealer'>, project: ProjectRow): { username: string; password: string } | null {
   if (!project.sealed_repo_credentials) return null
   const text = deps.sealer.unseal({ table: 'projects', column: 'sealed_repo_credentials', row: project.id }, project.sealed_repo_credentials)
   return JSON.parse(text) as { username: string; password: string }

@@ -1,6 +1,7 @@
 import { isoTime } from '../lib/clock.ts'
 import type { RuntimeName } from '../contract/deployments.ts'
 import { claimOldestQueued, resetSteps, swapStatus } from '../store/deployments.ts'
+import { readWatch } from '../store/previews.ts'
 import { findProject } from '../store/projects.ts'
 import type { DeploymentRow } from '../store/tables.ts'
 import type { Apps } from './apps.ts'
@@ -126,6 +127,7 @@ export function createWorker(deps: YardDeps, apps: Apps, runtimes: () => readonl
       const project = await deps.store.db.read((tx) => findProject(tx, deployment.project_id))
       if (!project) throw new Error('The project was removed.')
       if (deployment.attempt > 1) log.note('clone', 'Homeport was restarted: this deployment begins again.')
+      if (deployment.target === 'preview') await ensureDatabase(deployment, signal, log)
       const secrets = await readSecrets(deps, project, deployment)
       log.maskWith(secrets.mask)
       for (const note of secrets.notes) log.note('clone', note)
@@ -136,6 +138,14 @@ export function createWorker(deps: YardDeps, apps: Apps, runtimes: () => readonl
         deps.log.error('deployment_not_concluded', { deployment: deployment.id, error: cause }),
       )
     }
+  }
+
+  /** Before its first app looks for it. */
+  const ensureDatabase = async ({ project_id, branch }: DeploymentRow, signal: AbortSignal, log: DeploymentLog): Promise<void> => {
+    const watch = await deps.store.db.read((tx) => readWatch(tx, project_id))
+    if (watch.preview_databases === 0 || branch === null) return
+    log.note('clone', 'This preview has a database of its own, copied from the project’s when the preview was made.')
+    await deps.databases.copyForPreview(project_id, branch, signal)
   }
 
   const conclude = async (deployment: DeploymentRow, step: StepName, log: DeploymentLog, signal: AbortSignal, error: unknown): Promise<void> => {

@@ -122,7 +122,7 @@ async function fetchRef(fetch: Fetch, ref: string, depth: number | null = 1): Pr
 }
 
 /** A file:// address that leads nowhere is told apart from one that is no repository. */
-async function explainLocal(run: GitRun, address: RepositoryAddress): Promise<SourceFailure> {
+export async function explainLocal(run: GitRun, address: RepositoryAddress): Promise<SourceFailure> {
   if (address.scheme !== 'file') return classify(run, address.host)
   const there = await lstat(fileURLToPath(address.url)).then(
     () => true,
@@ -216,7 +216,7 @@ async function mustWork(run: GitRun): Promise<GitRun> {
   return run
 }
 
-function usable(credentials: { username: string; password: string } | null): typeof credentials {
+export function usable(credentials: { username: string; password: string } | null): typeof credentials {
   // oxlint-disable-next-line no-control-regex -- a line break would forge a field of git's credential protocol
   if (credentials && /[\u0000-\u001f]/.test(credentials.username + credentials.password)) {
     throw new SourceFailure('The credentials of the repository hold a line break.', 'Enter them again.')
@@ -224,7 +224,7 @@ function usable(credentials: { username: string; password: string } | null): typ
   return credentials
 }
 
-function missingGit(error: unknown): never {
+export function missingGit(error: unknown): never {
   if (isMissingProgram(error))
     throw new SourceFailure('git is not installed on this machine.', 'Install git, then deploy again.', 'clone_failed', error)
   throw error

@@ -4,15 +4,20 @@ import { ArchiveFault, unpackArchive } from './archive.ts'
 import { gitEnvironment, type HostEnvironment } from './environment.ts'
 import { runGit } from './process.ts'
 import { fetchFolder } from './folder.ts'
+import { type BranchesRequest, listBranches } from './branches.ts'
 import { describeFolder, fetchGit, type FolderDescription, type GitHost } from './git.ts'
 import { SourceFailure, type FetchOptions, type Source } from './source.ts'
 
 export { SourceFailure, type FetchOptions, type Source, type SourceRequest } from './source.ts'
+export type { BranchesRequest } from './branches.ts'
+export { followRepository, type RepositoryEvents } from './repository-events.ts'
 export type { FolderDescription } from './git.ts'
 
 export interface SourceRoom {
   /** Fills `into` with the source and says what it is. On failure (SourceFailure) and abort `into` is empty again. */
   fetchSource(options: FetchOptions): Promise<Source>
+  /** The branches of a repository, each with its commit. On failure SourceFailure: then nothing is known of them. */
+  listBranches(request: BranchesRequest, signal: AbortSignal): Promise<Map<string, string>>
   /** What git knows of a folder of this machine; `is_git` false when it knows nothing. */
   describeFolder(path: string, signal?: AbortSignal): Promise<FolderDescription>
   /** `git version 2.47.0`, or undefined when there is no git. */
@@ -37,6 +42,7 @@ export function createSource(options: { environment: HostEnvironment; idle_ms?: 
         throw error
       }
     },
+    listBranches: (request, signal) => listBranches(request, host, signal),
     async gitVersion() {
       try {
         const run = await runGit(['--version'], {

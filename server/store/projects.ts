@@ -52,6 +52,15 @@ export function listProjectIds(tx: Tx): string[] {
   return tx.sqlAll<{ id: string }>('SELECT id FROM projects ORDER BY seq').map((row) => row.id)
 }
 
+/** Projects with a repository, the one used last first. */
+export function listConnected(tx: Tx): string[] {
+  return tx
+    .sqlAll<{ id: string }>(
+      'SELECT id FROM projects WHERE repo_url IS NOT NULL AND deleted_at IS NULL ORDER BY last_request_at DESC NULLS LAST, seq DESC',
+    )
+    .map((row) => row.id)
+}
+
 export function insertProject(tx: Tx, project: Omit<ProjectRow, 'seq'>): void {
   tx.run(tx.query.insertInto('projects').values(project))
 }

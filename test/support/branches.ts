@@ -1,0 +1,60 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Preview } from '../../server/contract/previews.ts'
+import type { Client } from './platform.ts'
+import { until } from './until.ts'
+
+/** Plain git in a folder, as somebody. */
+export const gitIn =
+  (folder: string) =>
+  (...args: string[]): string =>
+    execFileSync('git', ['-c', 'user.name=Test Author', '-c', 'user.email=test@example.com', '-c', 'commit.gpgsign=false', ...args], {
+      cwd: folder,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }).trim()
+
+/** Commits a file on a branch, which is made from main when it is not there; the sha. The work tree is on main afterwards. */
+export function commitOn(folder: string, branch: string, files: Record<string, string>, message = 'A change'): string {
+  const git = gitIn(folder)
+  git('checkout', '--quiet', ...(branchesOf(folder).has(branch) ? [branch] : ['-b', branch, 'main']))
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true })
+    writeFileSync(join(folder, name), text)
+  }
+  git('add', '--all')
+  git('commit', '--quiet', '--allow-empty', '--message', message)
+  const sha = git('rev-parse', 'HEAD')
+  git('checkout', '--quiet', 'main')
+  return sha
+}
+
+export function branchesOf(folder: string): Map<string, string> {
+  const lines = gitIn(folder)('for-each-ref', '--format=%(objectname) %(refname:short)', 'refs/heads').split('\n').filter(Boolean)
+  return new Map(lines.map((line) => [line.slice(line.indexOf(' ') + 1), line.slice(0, line.indexOf(' '))]))
+}
+
+export async function previewsOf(client: Client, slug: string): Promise<Preview[]> {
+  return (await client.api<{ previews: Preview[] }>('GET', `/v1/projects/${slug}/previews`)).body.previews
+}
+
+/** Looks at the repository at once, and waits for that. */
+export const check = (client: Client, slug: string) => client.api('POST', `/instance/projects/${slug}/watching/check`)
+
+/** Waits until the repository was looked at for the first time: what is pushed from then on is new. */
+export const watched = (client: Client, slug: string) =>
+  until(
+    async () => {
+      const { body } = await client.api<{ watching: { checked_at: string | null } }>('GET', `/instance/projects/${slug}/watching`)
+      return body.watching.checked_at ?? undefined
+    },
+    { what: `the first look at the repository of ${slug}` },
+  )
+
+/** Waits until the preview of a branch shows a commit, and nothing of it is under way. */
+export const previewOf = (client: Client, slug: string, branch: string, sha: string, timeout_ms = 60_000): Promise<Preview> =>
+  until(async () => (await previewsOf(client, slug)).find((one) => one.branch === branch && one.commit_sha === sha && one.status === 'ready'), {
+    what: `the preview of ${branch} at ${sha.slice(0, 8)}`,
+    timeout_ms,
+  })
