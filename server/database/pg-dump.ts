@@ -1,0 +1,138 @@
+import { createConnection } from 'node:net'
+import { MessageChannel, Worker } from 'node:worker_threads'
+import type { Address, DatabaseSpec } from './database.ts'
+
+/** What speaks with a database by TCP: where it is, and as whom. */
+export type Target = DatabaseSpec & Address
+
+/**
+ * Runs PostgreSQL's own pg_dump, which `@electric-sql/pglite-tools` has compiled to WebAssembly, and returns what it wrote. It
+ * knows everything that a schema can hold, and needs nothing installed. Its output stays in memory: for schemas, not for data.
+ *
+ * It calls out for each exchange and wants the answer at once, so it has a thread of its own, which sleeps until this one has
+ * the answer from the server. The code is given as text because a bundle has no file for it.
+ */
+export async function runPgDump(target: Target, args: string[], signal: AbortSignal): Promise<string> {
+  signal.throwIfAborted()
+  const { port1: ours, port2: theirs } = new MessageChannel()
+  const flag = new SharedArrayBuffer(4)
+  const library = import.meta.resolve('@electric-sql/pglite-tools/pg_dump').replace(/app\.asar(?=\/)/, 'app.asar.unpacked')
+  // The thread sees no socket: host and port only fill in the form. libpq takes the last word on the user from here.
+  const login = `host=${target.host} port=${target.port} user=${target.db_user} password=${target.password} dbname=${target.db_name}`
+  const worker = new Worker(threadCode, {
+    eval: true,
+    workerData: { library, args: ['-d', `${login} sslmode=disable gssencmode=disable`, ...args], port: theirs, flag },
+    transferList: [theirs],
+    env: {},
+    stdout: true,
+    stderr: true,
+  })
+  const socket = createConnection({ host: target.host, port: target.port, noDelay: true })
+  const end = () => void worker.terminate()
+  signal.addEventListener('abort', end)
+  try {
+    return await new Promise<string>((resolve, reject) => {
+      const exchange = createExchange((answer) => {
+        const turn = new Int32Array(flag)
+        ours.postMessage(answer)
+        Atomics.store(turn, 0, 1)
+        Atomics.notify(turn, 0)
+      })
+      ours.on('message', (bytes: Uint8Array) => {
+        socket.write(bytes)
+        exchange.sent(Buffer.from(bytes))
+      })
+      socket.on('data', (chunk: Buffer) => exchange.received(chunk))
+      socket.on('error', reject).on('close', () => exchange.closed())
+      worker.on('message', ({ sql, error }: { sql?: string; error?: string }) => {
+        if (sql === undefined) reject(new Error(plainError(error ?? '', target)))
+        else resolve(sql)
+      })
+      worker.on('error', reject).on('exit', () => reject(signal.aborted ? (signal.reason as Error) : new Error('pg_dump ended without a word.')))
+    })
+  } finally {
+    signal.removeEventListener('abort', end)
+    socket.destroy()
+    ours.close()
+    await worker.terminate()
+  }
+}
+
+const threadCode = `
+  const { workerData, parentPort, receiveMessageOnPort } = require('node:worker_threads')
+  const { library, args, port, flag } = workerData
+  const turn = new Int32Array(flag)
+  const pg = {
+    query: async () => ({ rows: [{ search_path: '' }] }),
+    exec: async () => {},
+    execProtocolRawStream(bytes, { onRawData }) {
+      Atomics.store(turn, 0, 0)
+      port.postMessage(Uint8Array.from(bytes))
+      Atomics.wait(turn, 0, 0)
+      onRawData(receiveMessageOnPort(port).message)
+    },
+  }
+  import(library)
+    .then(({ pgDump }) => pgDump({ pg, args }))
+    .then((file) => file.text())
+    .then((sql) => parentPort.postMessage({ sql }), (error) => parentPort.postMessage({ error: error.message }))`
+
+/**
+ * Knows from the frames of the protocol when it is the server's turn and when it has said all: then `answer` is called, once for
+ * each `sent`, with what came since.
+ */
+export function createExchange(answer: (bytes: Uint8Array) => void): { sent(bytes: Buffer): void; received(bytes: Buffer): void; closed(): void } {
+  let isLoggedOn = false
+  let isWaiting = false
+  let isClosed = false
+  let outgoing: Buffer = Buffer.alloc(0)
+  let incoming: Buffer = Buffer.alloc(0)
+  let held: Buffer[] = []
+  const reply = () => {
+    isWaiting = false
+    answer(Buffer.concat(held.splice(0)))
+  }
+  return {
+    sent(bytes) {
+      outgoing = Buffer.concat([outgoing, bytes])
+      let wantsAnswer = false
+      for (;;) {
+        // The first frame bears no letter.
+        const letter = isLoggedOn ? 1 : 0
+        if (outgoing.length < letter + 4) break
+        const end = letter + outgoing.readUInt32BE(letter)
+        if (outgoing.length < end) break
+        // Log-on, password, query, sync: what the server answers by itself.
+        wantsAnswer = !isLoggedOn || 'pQS'.includes(String.fromCharCode(outgoing[0]!))
+        isLoggedOn = true
+        outgoing = outgoing.subarray(end)
+      }
+      if (wantsAnswer && !isClosed) isWaiting = true
+      else reply()
+    },
+    received(bytes) {
+      held.push(bytes)
+      incoming = Buffer.concat([incoming, bytes])
+      let isDone = false
+      while (incoming.length >= 5) {
+        const end = 1 + incoming.readUInt32BE(1)
+        if (incoming.length < end) break
+        const letter = String.fromCharCode(incoming[0]!)
+        // Ready for the next query; or a step of the log-on to which the client has to say something (neither 0, accepted, nor 12, the last).
+        if (letter === 'Z' || (letter === 'R' && ![0, 12].includes(incoming.readUInt32BE(5)))) isDone = true
+        incoming = incoming.subarray(end)
+      }
+      if (isDone && isWaiting) reply()
+    },
+    closed() {
+      isClosed = true
+      if (isWaiting) reply()
+    },
+  }
+}
+
+/** Its message without the lines around, and without the log-on. */
+function plainError(message: string, target: Target): string {
+  const line = message.split('\n').find((one) => /error:/i.test(one.replace(/^Error message: /, ''))) ?? message
+  return line.replaceAll(target.password, '***')
+}
