@@ -44,66 +44,66 @@ export function ProjectFrame({ slug }: { slug: string }) {
     )
   }
   return (
-    <div className="page">
-      <header className="project-head">
-        <div className="page-head">
-          <div className="project-title">
-            <h1 className="clip">{project?.name ?? <Skeleton width={180} height={26} />}</h1>
-            {project && <StatusPlate sign={projectSign(project)} />}
+    <DropZone
+      invitation={`Drop it to deploy ${project?.name ?? slug}`}
+      isOn={project !== undefined && takesArchives(location, root)}
+      onDropped={take}
+    >
+      <div className="page">
+        <header className="project-head">
+          <div className="page-head">
+            <div className="project-title">
+              <h1 className="clip">{project?.name ?? <Skeleton width={180} height={26} />}</h1>
+              {project && <StatusPlate sign={projectSign(project)} />}
+            </div>
+            {project && <ProjectActions project={project} />}
           </div>
-          {project && <ProjectActions project={project} />}
-        </div>
-        <div className="row project-where">
-          {address && (
-            <>
-              <a className="mono clip" href={address} target="_blank" rel="noreferrer noopener">
-                {spoken(address)}
-              </a>
-              <CopyButton text={address} label="Copy the address" />
-              {secure && (
-                <a className="project-secure" href={secure} target="_blank" rel="noreferrer noopener" title={secure}>
-                  <LockKeyhole size={13} aria-hidden /> HTTPS
+          <div className="row project-where">
+            {address && (
+              <>
+                <a className="mono clip" href={address} target="_blank" rel="noreferrer noopener">
+                  {spoken(address)}
                 </a>
-              )}
-            </>
-          )}
-        </div>
-        <nav className="tabs" aria-label="Project" ref={tabs}>
-          {projectPages.map(
-            ({ path, tab }) =>
-              tab && (
-                <Link key={path} href={`${root}${path}`} className="tab" aria-current={isAt(location, root, path) ? 'page' : undefined}>
-                  {tab}
-                </Link>
-              ),
-          )}
-        </nav>
-      </header>
-      {error && !project && <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />}
-      {upload && <UploadPlate upload={upload} onTake={take} onDismiss={dismiss} />}
-      <Suspense fallback={<SkeletonRows rows={5} height={60} />}>
-        <Switch>
-          {projectPages.map(({ path, page: Page }) => (
-            <Route key={path} path={`/projects/:slug${path}`}>
-              {takesArchives(path) ? (
-                <DropZone invitation={`Drop it to deploy ${project?.name ?? slug}`} onDropped={take}>
-                  <Page slug={slug} />
-                </DropZone>
-              ) : (
+                <CopyButton text={address} label="Copy the address" />
+                {secure && (
+                  <a className="project-secure" href={secure} target="_blank" rel="noreferrer noopener" title={secure}>
+                    <LockKeyhole size={13} aria-hidden /> HTTPS
+                  </a>
+                )}
+              </>
+            )}
+          </div>
+          <nav className="tabs" aria-label="Project" ref={tabs}>
+            {projectPages.map(
+              ({ path, tab }) =>
+                tab && (
+                  <Link key={path} href={`${root}${path}`} className="tab" aria-current={isAt(location, root, path) ? 'page' : undefined}>
+                    {tab}
+                  </Link>
+                ),
+            )}
+          </nav>
+        </header>
+        {error && !project && <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />}
+        {upload && <UploadPlate upload={upload} onTake={take} onDismiss={dismiss} />}
+        <Suspense fallback={<SkeletonRows rows={5} height={60} />}>
+          <Switch>
+            {projectPages.map(({ path, page: Page }) => (
+              <Route key={path} path={`/projects/:slug${path}`}>
                 <Page slug={slug} />
-              )}
-            </Route>
-          ))}
-          <Route component={NotFound} />
-        </Switch>
-      </Suspense>
-    </div>
+              </Route>
+            ))}
+            <Route component={NotFound} />
+          </Switch>
+        </Suspense>
+      </div>
+    </DropZone>
   )
 }
 
 /** Other pages take other files. */
-function takesArchives(path: string): boolean {
-  return path === '' || path.startsWith('/deployments') || path === '/previews'
+function takesArchives(location: string, root: string): boolean {
+  return location === root || location.startsWith(`${root}/deployments`) || location === `${root}/previews`
 }
 
 function isAt(location: string, root: string, path: string): boolean {

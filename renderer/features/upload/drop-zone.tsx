@@ -5,12 +5,22 @@ import { type Dropped, lookAtDrop } from './archive.ts'
 import './upload.css'
 
 /** Takes files that are dropped anywhere on what it holds, and says so while they hover. Parts inside that take files themselves come first. */
-export function DropZone({ invitation, onDropped, children }: { invitation: string; onDropped: (dropped: Dropped) => void; children: ReactNode }) {
+export function DropZone({
+  invitation,
+  isOn = true,
+  onDropped,
+  children,
+}: {
+  invitation: string
+  isOn?: boolean
+  onDropped: (dropped: Dropped) => void
+  children: ReactNode
+}) {
   const [isOver, setOver] = useState(false)
   const isLocal = useInstance().data?.instance.is_local ?? false
   const pathOf = isLocal && window.homeport ? window.homeport.pathOf : null
   const over = (event: DragEvent) => {
-    if (!event.dataTransfer.types.includes('Files')) return
+    if (!isOn || !event.dataTransfer.types.includes('Files')) return
     // Somebody further in wants it.
     if (event.defaultPrevented) return setOver(false)
     event.preventDefault()
@@ -19,7 +29,7 @@ export function DropZone({ invitation, onDropped, children }: { invitation: stri
   }
   const drop = (event: DragEvent) => {
     setOver(false)
-    if (event.defaultPrevented || event.dataTransfer.files.length === 0) return
+    if (!isOn || event.defaultPrevented || event.dataTransfer.files.length === 0) return
     event.preventDefault()
     void lookAtDrop(event.dataTransfer, pathOf).then(onDropped)
   }
