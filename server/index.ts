@@ -33,6 +33,7 @@ import type { PlatformOptions } from './options.ts'
 import { DataFolderTaken, type Platform, type PlatformHost, reachable, shownHost } from './platform.ts'
 import { appsToStop, chooseRuntime } from './runtime/choose.ts'
 import { createEngine as createDockerEngine } from './runtime/docker-engine.ts'
+import { createEngineDisk } from './runtime/docker-disk.ts'
 import { createRuntimes } from './runtime/index.ts'
 import type { RuntimeOptions } from './runtime/runtime.ts'
 import { createChromium } from './screenshot/chromium.ts'
@@ -50,7 +51,9 @@ import { listUncached } from './store/projects.ts'
 import { createScreenshotStore } from './store/screenshots.ts'
 import { createSealer } from './store/sealed.ts'
 import { createBackups } from './upkeep/backups.ts'
-import { createDisk } from './upkeep/disk.ts'
+import { createDisk, usesDocker } from './upkeep/disk.ts'
+import { createHomecoming } from './upkeep/homecoming.ts'
+import { isHalfRestored, RestoreRefused } from './upkeep/restore.ts'
 import { createRounds } from './upkeep/rounds.ts'
 
 export { DataFolderTaken, type Platform, type PlatformHost } from './platform.ts'
@@ -203,6 +206,15 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     })
     const rounds = createRounds({ clock, log })
     rounds.add('safe_copy', () => backups.copyHourly())
+    const homecoming = await createHomecoming({
+      data_dir,
+      db: store.db,
+      log,
+      putBack: async () => {},
+      rebuild: ({ id, project_id }) => engine.enqueue({ project_id, trigger: 'retry', source: { kind: 'same_as', deployment_id: id } }),
+    })
+    rounds.add('restored_databases', homecoming.putDatabasesBack)
+    rounds.add('retention', () => engine.prune())
     closers.push(
       () => backups.close(),
       () => rounds.close(),
@@ -270,7 +282,16 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       archives,
       screenshots,
       backups,
-      disk: createDisk({ data_dir }),
+      disk: createDisk({
+        data_dir,
+        store,
+        engine,
+        docker: createEngineDisk(docker),
+        usesDocker: usesDocker(store.db, runtimes.docker),
+        cache: edge.cache,
+        clock,
+        log,
+      }),
       names,
       lan: { status: () => lan?.status() ?? { open: false, warning: null, dashboard_urls: [], projects: [] }, look: async () => lan?.look() },
       describeFolder: (path) => source.describeFolder(path),

@@ -20,6 +20,7 @@ import { listProjectsWithHostnames, removeDomainsOf } from '../store/domains.ts'
 import type { Tx } from '../store/open.ts'
 import { findProject, settleProjectStatus, updateProject } from '../store/projects.ts'
 import { forgetPreviewed, listOpenPreviews, openPreview, removePreview } from '../store/previews.ts'
+import { logOf } from './app.ts'
 import { createApps } from './apps.ts'
 import { dropBundle, keepBundle, sweepBundles } from './bundles.ts'
 import { followBuild, followRuntime } from './follow.ts'
@@ -60,10 +61,10 @@ export interface Engine {
   /** The build log as events: status, all history, live lines, terminal status, end. Pull-driven; stops on `signal`. */
   followBuild(deploymentId: string, options: { last_event_id: string | undefined; signal: AbortSignal }): AsyncIterable<StreamEvent>
 
-  /** The runtime log: the last `lines`, then live, over restarts and new deployments. Pull-driven; stops on `signal`. */
+  /** The runtime log of production, or of the preview of a branch: the last `lines`, then live, over restarts and new deployments. Pull-driven; stops on `signal`. */
   followRuntime(
     projectId: string,
-    options: { lines: number; last_event_id: string | undefined; json: boolean; signal: AbortSignal },
+    options: { branch: string | undefined; lines: number; last_event_id: string | undefined; json: boolean; signal: AbortSignal },
   ): AsyncIterable<StreamEvent>
 
   /** Somebody asked for an app that sleeps: it is woken. */
@@ -84,8 +85,8 @@ export interface Engine {
   /** The machine slept, or the engine came back: looks at what serves anew. */
   resync(): void
 
-  /** What is needed of all that builds and failures leave; the rest may go. */
-  needs(): Promise<Needs>
+  /** What is needed of all that builds and failures leave, the rest may go. `named`: with the builds that `prune` would let go, but has not. */
+  needs(named?: boolean): Promise<Needs>
 
   /** Lets go of builds and sources past the number to keep, of all projects. */
   prune(): Promise<void>
@@ -291,7 +292,10 @@ export function createEngine(options: YardOptions): Engine {
     usage: (projectId) => apps.usage(projectId),
 
     followBuild: (deploymentId, more) => followBuild({ db: store.db, logs: store.logs, bus }, deploymentId, more),
-    followRuntime: (projectId, more) => followRuntime({ db: store.db, logs: store.logs, bus }, projectId, more),
+    followRuntime(project_id, { branch = null, ...more }) {
+      const stream = logOf({ project_id, target: branch === null ? 'production' : 'preview', branch })
+      return followRuntime({ db: store.db, logs: store.logs, bus }, stream, more)
+    },
 
     refreshHosts: (projectId) => routes.refreshHosts(projectId),
 
@@ -303,7 +307,7 @@ export function createEngine(options: YardOptions): Engine {
       reapDue()
     },
 
-    needs: () => readNeeds(deps),
+    needs: (named = false) => readNeeds(deps, named),
     prune: () => pruneAll(deps),
 
     resync() {

@@ -51,8 +51,8 @@ export function keptOf(
   return { builds, sources }
 }
 
-/** Looks at every project, one after the other, so that nothing else waits for it. */
-export async function readNeeds(deps: YardDeps): Promise<Needs> {
+/** Looks at every project, one after the other, so that nothing else waits for it. `named`: whatever a row names is needed. */
+export async function readNeeds(deps: YardDeps, named: boolean): Promise<Needs> {
   const needs: Needs = {
     projects: new Set(await deps.store.db.read(listProjectIds)),
     busy: new Set(),
@@ -73,7 +73,7 @@ export async function readNeeds(deps: YardDeps): Promise<Needs> {
       }
       if (row.is_current === 1) needs.serving.add(row.id)
       if (row.is_open || row.is_current === 1) needs.folders.add(row.id)
-      if (row.artifact === null || !(kept.builds.has(row.id) || row.is_open)) continue
+      if (row.artifact === null || !(named || kept.builds.has(row.id) || row.is_open)) continue
       const artifact = JSON.parse(row.artifact) as Artifact
       if (artifact.kind === 'image') needs.images.add(artifact.image)
       else needs.folders.add(folderOf(artifact.directory, deps.data_dir))

@@ -72,8 +72,11 @@ export function createBuildCache(root: string): BuildCache {
         const half = await mkdtemp(join(dirname(kept), '.half-'))
         try {
           await copyFolder(join(app, folder), join(half, 'new'), signal)
-          if (await isFolder(kept)) await rename(kept, join(half, 'old'))
-          await rename(join(half, 'new'), kept)
+          // Another build may do the same at this moment: the one that comes second has kept nothing, and has lost nothing.
+          await rename(kept, join(half, 'old')).catch(() => {})
+          await rename(join(half, 'new'), kept).catch(async (error: unknown) => {
+            if (!(await isFolder(kept))) throw error
+          })
         } finally {
           await rm(half, { recursive: true, force: true })
         }

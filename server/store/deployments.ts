@@ -10,6 +10,8 @@ export function findDeploymentById(tx: Tx, id: string): DeploymentRow | undefine
   return tx.sqlFirst('SELECT * FROM deployments WHERE id = ?', id)
 }
 
+export const hasDeployment = (tx: Tx, id: string): boolean => tx.sqlFirst('SELECT 1 AS one FROM deployments WHERE id = ?', id) !== undefined
+
 export interface DeploymentFilter {
   target?: DeploymentTarget | undefined
   branch?: string | undefined

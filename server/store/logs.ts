@@ -1,4 +1,5 @@
 import type { Database, Transaction } from './database.ts'
+import { shrinkDatabase } from './shrink.ts'
 import type { ChunkRow, LogTables } from './tables.ts'
 
 /** What follows a log: chunks in order, each with the number of its first record. */
@@ -17,9 +18,16 @@ export interface LogStore {
   /** Drops the middle, once there is more than this head and this tail; readers are told how much they miss. */
   trim(stream: string, keep_head_bytes: number, keep_tail_bytes: number): void
   remove(stream: string): void
+  /** All that there are. */
+  streams(): string[]
+  /** Room in the file that nothing is in. */
+  freeBytes(): number
+  /** Gives that room back to the disk, where it is worth it. Lines that are written meanwhile wait. */
+  shrink(): Promise<void>
 }
 
 const recentChunks = 16
+const worthShrinking_bytes = 1024 * 1024
 
 /** Chunks of a few kB to 64 kB, one insert each; the newest stay in memory because followers ask for just those. */
 export function createLogStore(db: Database<LogTables>): LogStore {
@@ -127,6 +135,19 @@ export function createLogStore(db: Database<LogTables>): LogStore {
       recent.delete(stream)
       db.writeNow((tx) => tx.sqlRun('DELETE FROM chunks WHERE stream = ?', stream))
     },
+
+    streams: () => read((tx) => tx.sqlAll<{ stream: string }>('SELECT DISTINCT stream FROM chunks')).map((row) => row.stream),
+
+    freeBytes,
+
+    async shrink() {
+      if (freeBytes() >= worthShrinking_bytes) await shrinkDatabase(db.raw.name)
+    },
+  }
+
+  function freeBytes(): number {
+    const [pages, size] = [db.raw.pragma('freelist_count', { simple: true }), db.raw.pragma('page_size', { simple: true })]
+    return Number(pages) * Number(size)
   }
 
   function read<R>(work: (tx: Transaction<LogTables>) => R): R {

@@ -1,5 +1,18 @@
-import { statfs } from 'node:fs/promises'
-import type { CleanKind, DiskUse } from '../contract/upkeep.ts'
+import { access, rm, statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { CleanKind, DiskKind, DiskUse } from '../contract/upkeep.ts'
+import type { Engine } from '../deploy/engine.ts'
+import type { EdgeCache } from '../edge/edge.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { EngineDisk } from '../runtime/docker-disk.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import { hasDeployment } from '../store/deployments.ts'
+import type { Db, Store } from '../store/open.ts'
+import { listUnits, type Unit } from './data-folder.ts'
+import { noteOf, sizeText, stillCounting } from './disk-notes.ts'
+import { createFolderSizes, sizeOnDisk } from './folder-sizes.ts'
 
 /** What takes which room, of ours alone, and how some of it is freed. */
 export interface Disk {
@@ -16,16 +29,197 @@ export interface Freed {
 
 export interface DiskDeps {
   data_dir: string
+  store: Store
+  engine: Pick<Engine, 'needs' | 'prune'>
+  docker: EngineDisk
+  /** Whether anything of ours may lie in a Docker engine. */
+  usesDocker(): Promise<boolean>
+  cache: Pick<EdgeCache, 'purge'>
+  clock: Clock
+  log: Log
 }
 
+/** A look takes no longer; what is not counted by then is said to be. */
+const look_ms = 3_000
+const engineLook_ms = 6_000
+
+/** In the order in which they are freed: where the disk is full, first what needs no word in a database. */
+const all: readonly CleanKind[] = ['build_cache', 'volumes', 'screenshots', 'edge_cache', 'bundles', 'images', 'other', 'logs']
+const safe = all.filter((kind) => kind !== 'edge_cache')
+const dataKinds = [
+  'build_cache',
+  'logs',
+  'bundles',
+  'screenshots',
+  'edge_cache',
+  'metrics',
+  'databases',
+  'dumps',
+  'backups',
+  'ledger',
+  'other',
+] as const satisfies DiskKind[]
+const inEngine = (kind: CleanKind): kind is 'images' | 'build_cache' | 'volumes' | 'other' =>
+  kind === 'images' || kind === 'build_cache' || kind === 'volumes' || kind === 'other'
+
 export function createDisk(deps: DiskDeps): Disk {
+  const { store, data_dir } = deps
+  const sizes = createFolderSizes()
+  const isKnown = (id: string) => store.db.readNow((tx) => hasDeployment(tx, id))
+  const units = () => listUnits(data_dir, deps.clock.now(), isKnown)
+  let engineLook: ReturnType<EngineDisk['use']> | undefined
+  let cleaning: Promise<unknown> = Promise.resolve()
+
+  const dataUse = async (): Promise<DiskUse[]> => {
+    const these = await units()
+    const found = await sizes.of(
+      these.map(({ path }) => path),
+      look_ms,
+    )
+    const needs = await deps.engine.needs()
+    const bytesOf = (some: Unit[]) => some.reduce((total, { path }) => total + (found.get(path) ?? 0), 0)
+    return dataKinds.map((kind) => {
+      const here = these.filter((unit) => unit.kind === kind)
+      const bytes = bytesOf(here)
+      const is_whole = here.every(({ path }) => found.has(path))
+      const free = bytesOf(here.filter((unit) => !unit.is_needed(needs)))
+      const reclaimable_bytes = kind === 'edge_cache' ? bytes : kind === 'logs' ? store.logs.freeBytes() : is_whole ? free : null
+      const count = kind === 'bundles' || kind === 'screenshots' ? here.length : null
+      return { kind, place: 'data_folder', bytes, count, reclaimable_bytes, note: is_whole ? noteOf(kind, 'data_folder') : stillCounting }
+    })
+  }
+
+  const engineUse = async (): Promise<DiskUse[]> => {
+    if (!(await deps.usesDocker())) return []
+    const unknown = (note: string): DiskUse[] =>
+      (['images', 'build_cache', 'volumes'] as const).map((kind) => ({
+        kind,
+        place: 'engine',
+        bytes: 0,
+        count: null,
+        reclaimable_bytes: null,
+        note,
+      }))
+    engineLook ??= deps.engine.needs().then((needs) => deps.docker.use(needs))
+    const look = engineLook
+    const done = look.then(
+      (found) => ({ found }),
+      (error: unknown) => ({ error }),
+    )
+    const answer = await within(engineLook_ms, done)
+    if (answer === undefined) return unknown('Docker is still counting. Look again in a moment.')
+    engineLook = undefined
+    if ('error' in answer) return unknown('Docker does not answer, so what lies in it is not known now.')
+    const { kinds, shared_build_cache_bytes } = answer.found
+    return kinds
+      .filter(({ kind, count }) => count > 0 || (kind !== 'databases' && kind !== 'other'))
+      .map((one) => ({
+        ...one,
+        place: 'engine',
+        note:
+          one.kind === 'build_cache' && shared_build_cache_bytes > 0
+            ? `${noteOf(one.kind, 'engine')} Besides, Docker keeps ${sizeText(shared_build_cache_bytes)} of layers for everybody who builds with a Dockerfile on this machine. Homeport cannot tell which of them are its own and leaves them: docker builder prune.`
+            : noteOf(one.kind, 'engine'),
+      }))
+  }
+
+  const cleanData = async (kind: CleanKind): Promise<Freed> => {
+    const before = await deps.engine.needs()
+    const going = []
+    for (const unit of await units()) if (unit.kind === kind && !unit.is_needed(before)) going.push({ unit, bytes: await sizeOnDisk(unit.path) })
+    if (kind === 'bundles') await deps.engine.prune()
+    const freed: Freed = { kind, bytes: 0, count: 0, note: null }
+    for (const { unit, bytes } of going) {
+      // Rows still name what could not be let go of, as with a full disk.
+      if (!unit.is_needed(await deps.engine.needs(true))) await remove(unit.path)
+      if (await isThere(unit.path)) continue
+      freed.bytes += bytes
+      freed.count++
+    }
+    return freed
+  }
+
+  const remove = (path: string): Promise<void> =>
+    rm(path, { recursive: true, force: true, maxRetries: 3 }).catch((error: unknown) => deps.log.warn('not_cleaned', { path, error }))
+
+  const cleanEngine = async (kind: 'images' | 'build_cache' | 'volumes' | 'other'): Promise<Freed> => {
+    let pruned: Promise<void> | undefined
+    const needs = async () => {
+      if (kind === 'images') await (pruned ??= deps.engine.prune())
+      return deps.engine.needs(true)
+    }
+    try {
+      return { kind, ...(await deps.docker.clean(kind, needs)), note: 'Inside the Docker engine.' }
+    } catch (error) {
+      deps.log.warn('not_cleaned', { kind, error })
+      return { kind, bytes: 0, count: 0, note: 'Docker does not answer, so nothing was freed in it.' }
+    }
+  }
+
+  const cleanLogs = async (): Promise<Freed> => {
+    const files = ['', '-wal', '-shm'].map((end) => join(data_dir, `logs.db${end}`))
+    const size = async () => (await Promise.all(files.map(sizeOnDisk))).reduce((a, b) => a + b, 0)
+    const before = await size()
+    const known = new Set(
+      await store.db.read((tx) => tx.sqlAll<{ id: string }>('SELECT id FROM deployments UNION SELECT id FROM projects').map((row) => row.id)),
+    )
+    const gone = store.logs.streams().filter((stream) => !known.has(stream))
+    for (const stream of gone) store.logs.remove(stream)
+    await store.logs.shrink()
+    return { kind: 'logs', bytes: Math.max(0, before - (await size())), count: gone.length, note: null }
+  }
+
+  const cleanEdgeCache = async (): Promise<Freed> => {
+    const folder = join(data_dir, 'cache', 'edge')
+    const before = await sizeOnDisk(folder)
+    let count = 0
+    for (const id of (await deps.engine.needs()).projects) count += await deps.cache.purge(id, { all: true })
+    return { kind: 'edge_cache', bytes: Math.max(0, before - (await sizeOnDisk(folder))), count, note: null }
+  }
+
+  const cleanAll = async (kinds: readonly CleanKind[]): Promise<Freed[]> => {
+    const freed: Freed[] = []
+    const usesDocker = await deps.usesDocker()
+    for (const kind of all) {
+      if (!kinds.includes(kind)) continue
+      if (kind === 'logs') freed.push(await cleanLogs())
+      else if (kind === 'edge_cache') freed.push(await cleanEdgeCache())
+      else if (kind === 'build_cache' || kind === 'bundles' || kind === 'screenshots') freed.push(await cleanData(kind))
+      if (inEngine(kind) && usesDocker) freed.push(await cleanEngine(kind))
+    }
+    return freed
+  }
+
   return {
     async use() {
-      const { bavail, bsize } = await statfs(deps.data_dir)
-      return { kinds: [], total_bytes: 0, data_dir: deps.data_dir, free_bytes: bavail * bsize }
+      const [here, there, { bavail, bsize }] = await Promise.all([dataUse(), engineUse(), statfs(data_dir)])
+      const kinds = [...there, ...here]
+      return { kinds, total_bytes: kinds.reduce((total, { bytes }) => total + bytes, 0), data_dir, free_bytes: bavail * bsize }
     },
-    async clean() {
-      return { freed: [], freed_bytes: 0 }
+
+    async clean(kinds = safe) {
+      const turn = cleaning.then(() => cleanAll(kinds))
+      cleaning = turn.catch(() => {})
+      const freed = await turn
+      return { freed, freed_bytes: freed.reduce((total, { bytes }) => total + bytes, 0) }
     },
   }
 }
+
+const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  )
+
+async function within<T>(ms: number, job: Promise<T>): Promise<T | undefined> {
+  const patience = new AbortController()
+  return Promise.race([job, delay(ms, undefined, { signal: patience.signal }).catch(() => undefined)]).finally(() => patience.abort())
+}
+
+/** Whether anything of ours may lie in a Docker engine: one answers, or something was made in one that does not answer now. */
+export const usesDocker =
+  (db: Db, docker: Pick<Runtime, 'probe'>): DiskDeps['usesDocker'] =>
+  async () =>
+    (await docker.probe()).available ||
+    (await db.read((tx) => tx.sqlFirst("SELECT 1 AS one FROM deployments WHERE runtime = 'docker' AND artifact IS NOT NULL"))) !== undefined

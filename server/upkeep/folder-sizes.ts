@@ -2,68 +2,56 @@ import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
-export interface FolderSize {
-  /** As the disk counts: whole blocks, a file with several names once. */
-  bytes: number
-  /** Files and folders right in it. */
-  entries: number
-  /** False: this much was counted so far. */
-  is_whole: boolean
-}
-
 export interface FolderSizes {
-  /** What is known of these paths after at most `ms`. What is not done by then goes on, and the next look finds it. */
-  of(paths: readonly string[], ms: number): Promise<Map<string, FolderSize>>
+  /** What is known of these paths after at most `ms`; one that was not reached is missing. The count goes on, and the next look finds its end. */
+  of(paths: readonly string[], ms: number): Promise<Map<string, number>>
 }
 
-interface Walk {
-  size: FolderSize
+interface Count {
+  found: Map<string, number>
   done: Promise<void>
-  /** Longer than one look took: it may be told to the next one as well. */
-  was_late: boolean
+  is_done: boolean
 }
 
 /** So many looks at files are under way at once: the threads that do them also read what the edge serves. */
 const hands = 16
 
 export function createFolderSizes(): FolderSizes {
-  const walks = new Map<string, Walk>()
+  let current: Count | undefined
 
-  const begin = (path: string): Walk => {
-    const size: FolderSize = { bytes: 0, entries: 0, is_whole: false }
-    const walk: Walk = { size, done: measure(path, size).finally(() => (size.is_whole = true)), was_late: false }
-    walks.set(path, walk)
-    return walk
+  const begin = (paths: readonly string[]): Count => {
+    const found = new Map<string, number>()
+    const count: Count = { found, is_done: false, done: Promise.resolve() }
+    count.done = (async () => {
+      for (const path of paths) found.set(path, await sizeOnDisk(path))
+      count.is_done = true
+    })()
+    return count
   }
 
   return {
     async of(paths, ms) {
-      const late = delay(ms)
-      const found = new Map<string, FolderSize>()
-      await Promise.all(
-        paths.map(async (path) => {
-          const walk = walks.get(path) ?? begin(path)
-          await Promise.race([walk.done, late])
-          if (walk.size.is_whole) walks.delete(path)
-          found.set(path, { ...walk.size })
-        }),
-      )
-      return found
+      const count = current ?? begin(paths)
+      current = count
+      const patience = new AbortController()
+      await Promise.race([count.done, delay(ms, undefined, { signal: patience.signal }).catch(() => {})])
+      patience.abort()
+      // One that came late is told once more; all else is counted anew.
+      if (count.is_done) current = undefined
+      return new Map(count.found)
     },
   }
 }
 
-/** What lies below a path, or the file itself; links are not followed, and what cannot be read or goes away meanwhile is left out. */
+/**
+ * What lies below a path, or the file itself, as the disk counts: whole blocks, a file with several names once. Links are not
+ * followed; what cannot be read, or goes away meanwhile, is left out.
+ */
 export async function sizeOnDisk(path: string): Promise<number> {
-  const size = { bytes: 0, entries: 0, is_whole: false }
-  await measure(path, size)
-  return size.bytes
-}
-
-async function measure(path: string, into: FolderSize): Promise<void> {
   const seen = new Set<string>()
+  let bytes = 0
   const look = async (file: string): Promise<boolean> => {
-    const found = await lstat(file, { bigint: false }).catch(() => undefined)
+    const found = await lstat(file).catch(() => undefined)
     if (!found) return false
     if (found.nlink > 1 && !found.isDirectory()) {
       const name = `${found.dev}:${found.ino}`
@@ -71,21 +59,14 @@ async function measure(path: string, into: FolderSize): Promise<void> {
       seen.add(name)
     }
     // Windows knows no blocks.
-    into.bytes += found.blocks > 0 ? found.blocks * 512 : found.size > 0 && process.platform === 'win32' ? found.size : 0
+    bytes += process.platform === 'win32' ? found.size : found.blocks * 512
     return found.isDirectory()
   }
-  if (!(await look(path))) return
-  const folders = [path]
+  const folders = (await look(path)) ? [path] : []
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    const at = folder
-    const entries = await readdir(at, { withFileTypes: true }).catch(() => [])
-    if (at === path) into.entries = entries.length
-    for (let i = 0; i < entries.length; i += hands)
-      await Promise.all(
-        entries.slice(i, i + hands).map(async (entry) => {
-          const full = join(at, entry.name)
-          if (await look(full)) folders.push(full)
-        }),
-      )
+    const files = (await readdir(folder).catch(() => [])).map((name) => join(folder, name))
+    for (let i = 0; i < files.length; i += hands)
+      await Promise.all(files.slice(i, i + hands).map(async (file) => ((await look(file)) ? folders.push(file) : undefined)))
   }
+  return bytes
 }
