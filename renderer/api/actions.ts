@@ -17,6 +17,8 @@ export function useAction<Id extends RouteId>(id: Id, options: { done?: string; 
   const cache = useQueryClient()
   const showToast = useUi((state) => state.showToast)
   return useMutation<Answer<Id>, ApiProblem, CallInput<Id>>({
+    // So that what is under way can be found again by who went elsewhere meanwhile.
+    mutationKey: [id],
     mutationFn: (input) =>
       client.call(id, input).catch((error: unknown) => {
         throw problemFrom(error)

@@ -45,7 +45,8 @@ export function NamedConfirm({
   action,
   busy,
   onConfirm,
-}: Omit<Props, 'children'> & { name: string; action: string; busy: boolean; onConfirm: () => void }) {
+  children,
+}: Omit<Props, 'children'> & { name: string; action: string; busy: boolean; onConfirm: () => void; children?: ReactNode }) {
   const [typed, setTyped] = useState('')
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -63,6 +64,7 @@ export function NamedConfirm({
     >
       <form className="stack" onSubmit={submit}>
         <TextField label={`Type ${name} to confirm`} mono value={typed} onChange={(event) => setTyped(event.target.value)} />
+        {children}
         <footer className="dialog-foot">
           <Button onClick={() => onOpenChange(false)}>Keep it</Button>
           <Button kind="danger" type="submit" busy={busy} disabled={typed !== name}>

@@ -1,12 +1,11 @@
 import { Rocket } from 'lucide-react'
 import { useEffect } from 'react'
-import { Link } from 'wouter'
 import type { EnvVar } from '../../../server/contract/env-vars.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import { useAction } from '../../api/actions.ts'
 import { useDeployment, useLatest, useServing } from '../../api/queries.ts'
 import { Button } from '../../ui/button.tsx'
-import { StatusWord, deploymentSign } from '../../ui/status.tsx'
+import { DeploymentNews } from '../deployments/deployment-news.tsx'
 import { isTerminal } from '../deployments/progress.ts'
 
 /**
@@ -44,7 +43,7 @@ export function DeploymentNotice({
     <>
       {started !== null && <Followed slug={slug} id={started} isStale={isStale} onDismiss={() => onStarted(null)} />}
       {isStale && (
-        <div className="card env-notice" role="status">
+        <div className="card news" role="status">
           <p>
             {changed.length === 1 ? (
               <>
@@ -72,26 +71,17 @@ function Followed({ slug, id, isStale, onDismiss }: { slug: string; id: string; 
   const { data: deployment } = useDeployment(slug, id)
   // That an earlier deployment went well is no news beside a later change.
   if (!deployment || (isStale && deployment.status === 'ready')) return null
-  const hasEnded = isTerminal(deployment.status)
-  const words = {
-    ready: 'The app runs with the variables as they are now.',
-    failed: 'The deployment with the new variables failed; what ran before still runs.',
-    canceled: 'The deployment with the new variables was canceled; what ran before still runs.',
-  }
   return (
-    <div className="card env-notice" role="status">
-      <p className="env-news">
-        <StatusWord sign={deploymentSign(deployment.status)} />
-        <span>{isTerminal(deployment.status) ? words[deployment.status] : 'A deployment runs, which takes the variables along.'}</span>
-      </p>
-      <span className="row">
-        <Link href={`/projects/${slug}/deployments/${id}`}>See the deployment</Link>
-        {hasEnded && (
-          <Button kind="bare" onClick={onDismiss}>
-            Dismiss
-          </Button>
-        )}
-      </span>
-    </div>
+    <DeploymentNews
+      slug={slug}
+      id={id}
+      onDismiss={onDismiss}
+      words={{
+        running: 'A deployment runs, which takes the variables along.',
+        ready: 'The app runs with the variables as they are now.',
+        failed: 'The deployment with the new variables failed; what ran before still runs.',
+        canceled: 'The deployment with the new variables was canceled; what ran before still runs.',
+      }}
+    />
   )
 }
