@@ -11,8 +11,8 @@ type DeploymentPages = InfiniteData<Answer<'listDeployments'>, string | null>
 export function applyEvent(cache: QueryClient, event: EventOf<'followInstance'>): void {
   if (event.event === 'project') {
     putProject(cache, event.data.project)
-    // Their values ride on no stream.
-    void cache.invalidateQueries({ queryKey: keys.envVars(event.data.project.slug) })
+    // What holds secrets rides on no stream.
+    for (const key of [keys.envVars, keys.database, keys.dumps]) void cache.invalidateQueries({ queryKey: key(event.data.project.slug) })
   } else if (event.event === 'project_removed') removeProject(cache, event.data.slug)
   else if (event.event === 'deployment') putDeployment(cache, event.data.deployment)
 }
@@ -52,6 +52,8 @@ export function removeProject(cache: QueryClient, slug: string): void {
     ['metrics', slug],
     keys.cacheEvents(slug),
     keys.envVars(slug),
+    keys.database(slug),
+    keys.dumps(slug),
   ])
     cache.removeQueries({ queryKey: key, type: 'inactive' })
   void cache.invalidateQueries({ queryKey: keys.project(slug) })
