@@ -116,12 +116,13 @@ export function createEngine(options: RuntimeOptions): Engine {
     databaseNetwork: (projectId) => engine.name('databases', projectId),
     async joinDatabase(container, projectId) {
       const { docker } = await connection()
-      await docker
-        .getNetwork(engine.databaseNetwork(projectId))
-        .connect({ Container: container.id })
-        .catch((error: unknown) => {
-          if (statusOf(error) !== 404) throw error
-        })
+      const network = docker.getNetwork(engine.databaseNetwork(projectId))
+      // Asked first: a container that does not run is connected to a network that is not there, and then cannot start.
+      const isThere = await network.inspect().then(
+        () => true,
+        (error: unknown) => (statusOf(error) === 404 ? false : Promise.reject(error)),
+      )
+      if (isThere) await network.connect({ Container: container.id })
     },
     labels(role, { project_id, deployment_id, ...more } = {}) {
       const all = {

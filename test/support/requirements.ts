@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
-export type Requirement = 'docker' | 'chromium' | 'electron' | 'git' | 'sshd' | 'nss' | 'loopback'
+export type Requirement = 'docker' | 'chromium' | 'electron' | 'git' | 'sshd' | 'nss' | 'loopback' | 'psql'
 
 const found = new Map<Requirement, { ok: boolean; reason: string }>()
 
@@ -58,6 +58,14 @@ const look: Record<Requirement, () => { ok: boolean; reason: string }> = {
   },
   loopback() {
     return { ok: hasLoopbacks, reason: hasLoopbacks ? '' : 'no second address of loopback (127.0.0.2) to stand for a network; Linux has it' }
+  },
+  psql() {
+    try {
+      for (const program of ['psql', 'pg_dump']) execFileSync(program, ['--version'], { stdio: 'ignore' })
+      return { ok: true, reason: '' }
+    } catch {
+      return { ok: false, reason: 'no psql and pg_dump to come from outside; install the package postgresql-client' }
+    }
   },
   git() {
     try {

@@ -1,0 +1,3 @@
+import { databaseStories } from './stories.ts'
+
+databaseStories('process')

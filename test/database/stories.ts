@@ -1,0 +1,252 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { Client } from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Database } from '../../server/contract/databases.ts'
+import type { Deployment } from '../../server/contract/deployments.ts'
+import { requires } from '../support/requirements.ts'
+import { startTestPlatform, until, type TestPlatform } from '../support/platform.ts'
+import { makeRepository, type Repository } from '../support/repository.ts'
+
+const run = promisify(execFile)
+
+/** An app as people write it: `pg` from the registry, DATABASE_URL from its surroundings. */
+const guestBook = {
+  'package.json': JSON.stringify({ name: 'guest-book', private: true, scripts: { start: 'node server.js' }, dependencies: { pg: '8.23.1' } }),
+  'server.js': `
+const http = require('node:http')
+const net = require('node:net')
+const { Pool } = require('pg')
+const pool = process.env.DATABASE_URL && new Pool({ connectionString: process.env.DATABASE_URL, max: 2 })
+pool?.on('error', (error) => console.log('lost', error.message))
+console.log('my database is', process.env.DATABASE_URL)
+const reach = (host, port) => new Promise((resolve) => {
+  const socket = net.connect({ host, port, timeout: 3000 })
+  socket.once('connect', () => resolve('open')).once('timeout', () => resolve('timeout')).once('error', (error) => resolve(error.code))
+}).catch(String)
+http.createServer(async (request, response) => {
+  const url = new URL(request.url, 'http://app')
+  try {
+    if (url.pathname === '/url') return response.end(process.env.DATABASE_URL ?? 'none')
+    if (url.pathname === '/reach') return response.end(await reach(url.searchParams.get('host'), Number(url.searchParams.get('port'))))
+    if (url.pathname === '/') return response.end('guest book')
+    await pool.query('CREATE TABLE IF NOT EXISTS guests (name text)')
+    if (url.pathname === '/sign') await pool.query('INSERT INTO guests VALUES ($1)', [url.searchParams.get('name')])
+    const { rows } = await pool.query('SELECT name FROM guests ORDER BY name')
+    response.end(rows.map((row) => row.name).join(','))
+  } catch (error) {
+    response.statusCode = 500
+    response.end(String(error))
+  }
+}).listen(process.env.PORT, '0.0.0.0')
+process.on('SIGTERM', () => process.exit(0))
+`,
+}
+
+/** What a database must be, whatever runs it. One suite, every driver. */
+export function databaseStories(runtime: 'process' | 'docker'): void {
+  describe(`databases on ${runtime}`, () => {
+    let home: TestPlatform
+    let repository: Repository
+
+    beforeAll(async () => {
+      home = await startTestPlatform({ runtime })
+      repository = makeRepository(guestBook)
+    })
+    afterAll(async () => {
+      if (process.env.HP_DEBUG) console.log(home.log.filter((l) => !/"level":"info"/.test(l)).join('\n').slice(0, 6000))
+      await home.remove()
+      repository.remove()
+    })
+
+    const path = (slug: string) => `/v1/projects/${slug}/database`
+    const project = (slug: string) => home.createProject({ slug, repo_url: repository.url })
+    const make = async (slug: string) => {
+      const { status, body } = await home.api<{ database: Database; deployment_id: string | null }>('POST', path(slug))
+      expect([status, body]).toEqual([201, expect.objectContaining({ database: expect.anything() })])
+      return body
+    }
+    const live = async (slug: string, id: string) => {
+      const deployment = await home.ended(slug, id)
+      expect([deployment.error, deployment.build_log.split('\n').slice(-8)]).toEqual([null, expect.anything()])
+      return deployment
+    }
+    const app = async (slug: string, at = '/') => (await home.edge(`${slug}.localhost`, at)).body
+    const refusalOf = async (connectionString: string, sql: string) => {
+      const client = new Client({ connectionString })
+      try {
+        await client.connect()
+        await client.query(sql)
+        return 'done'
+      } catch (error) {
+        return error instanceof Error ? error.message : String(error)
+      } finally {
+        await client.end().catch(() => {})
+      }
+    }
+    const asked = async (connectionString: string, sql: string) => {
+      const client = new Client({ connectionString })
+      await client.connect()
+      try {
+        return (await client.query({ text: sql, rowMode: 'array' })).rows as unknown[][]
+      } finally {
+        await client.end()
+      }
+    }
+
+    test('an app uses its database through DATABASE_URL, the person through connection_string; without it the app has none', async () => {
+      await project('guests')
+      await live('guests', (await home.deploy('guests')).id)
+      expect(await app('guests', '/url')).toBe('none')
+
+      const { database, deployment_id } = await make('guests')
+      expect(database).toEqual({
+        db_name: expect.stringMatching(/^p_[0-9a-z]{26}$/),
+        db_user: database.db_name,
+        password: expect.stringMatching(/^[\w-]{43}$/),
+        host: '127.0.0.1',
+        port: expect.any(Number),
+        connection_string: `postgresql://${database.db_user}:${database.password}@127.0.0.1:${database.port}/${database.db_name}`,
+        engine: 'postgresql',
+        engine_version: expect.stringMatching(/^15\.\d+$/),
+        size_bytes: expect.any(Number),
+        created_at: expect.any(String),
+      })
+      expect(database.size_bytes).toBeGreaterThan(1_000_000)
+      const again = await live('guests', deployment_id ?? '')
+      expect(again.trigger).toBe('env_change')
+      expect(await app('guests', '/sign?name=ada')).toBe('ada')
+
+      const shown = await home.api<{ database: Database }>('GET', path('guests'))
+      expect(shown.status).toBe(200)
+      expect(shown.body.database).toEqual({ ...database, size_bytes: expect.any(Number) })
+
+      // Printed by the app itself, seen by nobody.
+      const { body } = await home.api<{ deployments: Deployment[] }>('GET', '/v1/projects/guests/deployments')
+      expect(body.deployments).toHaveLength(2)
+      expect(again.build_log).toContain('my database is ••••••')
+      for (const text of [again.build_log, home.log.join('\n')]) expect(text).not.toContain(database.password)
+    })
+
+    test.skipIf(!requires('psql').ok)('psql and pg_dump of the machine come in by connection_string', async () => {
+      const { database } = (await home.api<{ database: Database }>('GET', path('guests'))).body
+      const { stdout } = await run('psql', [database.connection_string, '--no-psqlrc', '--tuples-only', '--no-align', '--command', 'TABLE guests'])
+      expect(stdout).toBe('ada\n')
+      const dump = await run('pg_dump', ['--dbname', database.connection_string])
+      expect(dump.stdout).toMatch(/CREATE TABLE public\.guests[\s\S]+COPY public\.guests \(name\) FROM stdin;\nada\n/)
+    })
+
+    test('a role can connect to nothing but its own database, and do nothing but use it', async () => {
+      await project('mine')
+      await project('theirs')
+      const { database: mine } = await make('mine')
+      const { database: theirs } = await make('theirs')
+      const other = (name: string) => mine.connection_string.replace(/[^/]+$/, name)
+      for (const name of [theirs.db_name, 'postgres', 'template1', 'template0'])
+        expect([name, await refusalOf(other(name), 'SELECT 1')]).toEqual([
+          name,
+          expect.stringMatching(/pg_hba\.conf entry|permission denied|not currently accepting/),
+        ])
+      const reached = await asked(
+        mine.connection_string,
+        "SELECT datname FROM pg_database WHERE has_database_privilege(datname, 'CONNECT') AND datallowconn",
+      )
+      expect(reached).toEqual([[mine.db_name]])
+      const [role] = await asked(
+        mine.connection_string,
+        'SELECT rolsuper, rolinherit, rolcreaterole, rolcreatedb, rolreplication, rolbypassrls FROM pg_roles WHERE rolname = current_user',
+      )
+      expect(role).toEqual([false, false, false, false, false, false])
+      const refused = [
+        "SELECT pg_read_file('/etc/passwd')",
+        "SELECT pg_ls_dir('/')",
+        "COPY (SELECT 1) TO PROGRAM 'id'",
+        "CREATE TEMP TABLE t (a text); COPY t FROM PROGRAM 'id'",
+        "CREATE TEMP TABLE t (a text); COPY t FROM '/etc/passwd'",
+        "COPY (SELECT 1) TO '/tmp/homeport-mark'",
+        "SELECT lo_import('/etc/passwd')",
+        'CREATE ROLE intruder',
+        'CREATE DATABASE intruder',
+        `ALTER ROLE ${mine.db_user} SUPERUSER`,
+        `ALTER ROLE ${mine.db_user} CONNECTION LIMIT -1`,
+        `ALTER ROLE ${theirs.db_user} PASSWORD 'x'`,
+        `SET ROLE ${theirs.db_user}`,
+        'SET ROLE postgres',
+        'SET SESSION AUTHORIZATION postgres',
+        `DROP DATABASE ${theirs.db_name}`,
+        `ALTER DATABASE ${theirs.db_name} SET work_mem = '1GB'`,
+        "ALTER SYSTEM SET log_statement = 'all'",
+        "SET temp_file_limit = '-1'",
+        'SELECT rolpassword FROM pg_authid',
+        'CREATE EXTENSION file_fdw',
+        'CREATE EXTENSION dblink',
+        'CREATE EXTENSION plpython3u',
+        "CREATE FUNCTION f() RETURNS int LANGUAGE c AS 'libc', 'system'",
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'postgres'",
+        'SELECT pg_reload_conf()',
+        "LOAD 'file_fdw'",
+      ]
+      for (const sql of refused)
+        expect([sql, await refusalOf(mine.connection_string, sql)]).toEqual([
+          sql,
+          expect.stringMatching(/permission denied|must be|not available|No such file|is not trusted|access to library/),
+        ])
+      // What its owner may: schemas, and the extensions that PostgreSQL itself trusts.
+      await asked(mine.connection_string, 'DROP SCHEMA public CASCADE; CREATE SCHEMA public; CREATE TABLE t (a int)').catch((error: unknown) => {
+        throw new Error('its own schema is not its own', { cause: error })
+      })
+    })
+
+    test('20 parallel POSTs make one database', async () => {
+      await project('crowd')
+      const answers = await Promise.all(Array.from({ length: 20 }, () => home.api<{ database?: Database; error?: string }>('POST', path('crowd'))))
+      const made = answers.filter((answer) => answer.status === 201)
+      expect(answers.map((answer) => `${answer.status} ${answer.body.error ?? ''}`).sort()).toEqual([
+        '201 ',
+        ...Array.from({ length: 19 }, () => '409 database_exists'),
+      ])
+      const shown = await home.api<{ database: Database }>('GET', path('crowd'))
+      expect(shown.body.database.password).toBe(made[0]?.body.database?.password)
+    })
+
+    test('DELETE leaves no role, and the app is deployed without it; the variable of its owner holds again', async () => {
+      await project('short')
+      await live('short', (await home.deploy('short')).id)
+      const own = await home.api<{ deployment_id: string }>('POST', '/v1/projects/short/env-vars', {
+        key: 'DATABASE_URL',
+        value: 'postgresql://elsewhere/db',
+      })
+      await live('short', own.body.deployment_id)
+      expect(await app('short', '/url')).toBe('postgresql://elsewhere/db')
+      const { database, deployment_id } = await make('short')
+      await live('short', deployment_id ?? '')
+      expect(await app('short', '/sign?name=eve')).toBe('eve')
+
+      expect((await home.api('DELETE', path('short'))).status).toBe(204)
+      expect((await home.api('GET', path('short'))).status).toBe(404)
+      expect((await home.api('DELETE', path('short'))).body).toMatchObject({ error: 'database_not_found' })
+      await until(async () => ((await app('short', '/url')) === 'postgresql://elsewhere/db' ? true : undefined), {
+        what: 'a deployment without the database',
+        timeout_ms: 60_000,
+      })
+      expect(await refusalOf(database.connection_string, 'SELECT 1')).toMatch(/password authentication failed|does not exist|pg_hba/)
+      await project('witness')
+      const { database: witness } = await make('witness')
+      expect(await asked(witness.connection_string, `SELECT 1 FROM pg_roles WHERE rolname = '${database.db_user}'`)).toEqual([])
+      expect(await asked(witness.connection_string, `SELECT 1 FROM pg_database WHERE datname = '${database.db_name}'`)).toEqual([])
+    })
+
+    test('a project that is deleted takes its database along', async () => {
+      await project('gone')
+      const { database } = await make('gone')
+      await project('stays')
+      const { database: stays } = await make('stays')
+      expect((await home.api('DELETE', '/v1/projects/gone')).status).toBe(204)
+      await until(
+        async () =>
+          (await asked(stays.connection_string, `SELECT 1 FROM pg_roles WHERE rolname = '${database.db_user}'`)).length === 0 ? true : undefined,
+        { what: 'its role to go' },
+      )
+    })
+  })
+}
