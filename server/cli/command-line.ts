@@ -1,4 +1,5 @@
 import { version } from '../contract/index.ts'
+import { backup, backups } from './backup.ts'
 import { cache } from './cache.ts'
 import { type Client, NotReachable, Refusal } from './client.ts'
 import { type Call, type Command, exitCodes, type Flags, help, parse, UsageError } from './command.ts'
@@ -12,7 +13,9 @@ import { logs } from './logs.ts'
 import { metrics } from './metrics.ts'
 import { open } from './open.ts'
 import { password } from './password.ts'
+import { previews } from './previews.ts'
 import { projects } from './projects.ts'
+import { restore } from './restore.ts'
 import { settings } from './settings.ts'
 import { team } from './team.ts'
 import { trust } from './trust.ts'
@@ -23,6 +26,7 @@ const clients = {
   deploy,
   projects,
   deployments,
+  previews,
   logs,
   env,
   cache,
@@ -36,6 +40,9 @@ const clients = {
   user,
   team,
   settings,
+  backup,
+  backups,
+  restore,
 } satisfies Record<string, Command>
 
 /** What the surroundings give to a call, once its flags are known. */

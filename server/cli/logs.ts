@@ -15,6 +15,7 @@ export const logs: Command = {
   options: {
     follow: 'go on until Ctrl-C',
     lines: '=N how many lines to begin with, 20 to 2000 (default 200)',
+    branch: '=NAME of the preview of this branch',
     build: '=ID the log of this deployment',
   },
   async run(call) {
@@ -40,7 +41,7 @@ async function runtimeLog(call: Call, slug: string): Promise<number> {
   try {
     for await (const { event, data } of client.stream(
       'streamRuntimeLog',
-      { params: { slug }, query: { lines, format: 'json' } },
+      { params: { slug }, query: { lines, format: 'json', branch: text(call.flags, 'branch') } },
       AbortSignal.any([call.signal, silence.signal]),
     )) {
       wait(backlog_silence_ms)

@@ -218,6 +218,7 @@ export const deploymentOperations = {
         .pipe(z.number().int().min(limits.runtime_log_lines.min).max(limits.runtime_log_lines.max))
         .optional(),
       format: z.enum(['text', 'json']).optional(),
+      branch: z.string().min(limits.branch.min).max(limits.branch.max).optional().describe('Of the preview of this branch, instead of production.'),
       last_event_id: lastEventId,
     }),
     success: { status: 200, events: runtimeEvents, raw: true },

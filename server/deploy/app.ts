@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { DeploymentTarget, RuntimeName } from '../contract/deployments.ts'
 import type { Artifact, Exit, Instance } from '../runtime/runtime.ts'
 import type { Mask } from './mask.ts'
@@ -15,6 +16,15 @@ export interface AppSpec {
   always_warm: boolean
   variables: Record<string, string>
   mask: Mask
+}
+
+/** The runtime log that an app writes into: the project's, or that of a preview. */
+export function logOf({ project_id, target, branch }: Pick<AppSpec, 'project_id' | 'target' | 'branch'>): string {
+  if (target === 'production') return project_id
+  return `${project_id}_${createHash('sha256')
+    .update(branch ?? '')
+    .digest('hex')
+    .slice(0, 12)}`
 }
 
 /** A started instance that gets no traffic yet. */

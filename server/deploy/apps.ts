@@ -5,7 +5,7 @@ import { isoTime } from '../lib/clock.ts'
 import type { Exit, FoundInstance, Runtime } from '../runtime/runtime.ts'
 import { updatePreview } from '../store/previews.ts'
 import { findProject } from '../store/projects.ts'
-import type { App, AppSpec, Candidate } from './app.ts'
+import { type App, type AppSpec, type Candidate, logOf } from './app.ts'
 import { createLogWriter, type LogWriter } from './log-writer.ts'
 import { untilHealthy } from './health.ts'
 import { createSleepWatch } from './sleep.ts'
@@ -66,17 +66,18 @@ export function createApps(deps: YardDeps): Apps {
     `${spec.project_id}\0${spec.target}\0${spec.target === 'preview' ? (spec.branch ?? '') : ''}`
   const production = (projectId: string) => apps.get(slotOf({ project_id: projectId, target: 'production', branch: null }))
 
-  const writerOf = (projectId: string): LogWriter => {
-    let writer = writers.get(projectId)
+  const writerOf = (spec: AppSpec): LogWriter => {
+    const stream = logOf(spec)
+    let writer = writers.get(stream)
     if (!writer) {
-      writer = createLogWriter({ ...deps, logs: deps.store.logs, stream: projectId, keep_head_bytes: 0, keep_tail_bytes: 20_000_000 })
-      writers.set(projectId, writer)
+      writer = createLogWriter({ ...deps, logs: deps.store.logs, stream, keep_head_bytes: 0, keep_tail_bytes: 20_000_000 })
+      writers.set(stream, writer)
     }
     return writer
   }
 
   const tell = (spec: AppSpec, state: RuntimeState, exit_code: number | null = null) => {
-    const writer = writerOf(spec.project_id)
+    const writer = writerOf(spec)
     writer.record({ state, ts: isoTime(deps.clock.now()), exit_code, deployment_id: spec.deployment_id })
     writer.flush()
   }
@@ -85,7 +86,7 @@ export function createApps(deps: YardDeps): Apps {
 
   /** Output goes to the project's log under the deployment's name; the end is told once, after the last line. */
   const observe = (spec: AppSpec, tap?: OutputTap) => {
-    const writer = writerOf(spec.project_id)
+    const writer = writerOf(spec)
     const tail = `"deployment_id":"${spec.deployment_id}"`
     const fields = { stdout: `"stream":"stdout",${tail}`, stderr: `"stream":"stderr",${tail}` }
     const ended = Promise.withResolvers<Exit>()
@@ -317,6 +318,9 @@ export function createApps(deps: YardDeps): Apps {
       const app = apps.get(slot)
       apps.delete(slot)
       if (app) await stopApp(app)
+      const stream = logOf({ project_id: projectId, target: 'preview', branch })
+      writers.get(stream)?.flush()
+      writers.delete(stream)
     },
     async stopAll(names) {
       const mine = [...apps].filter(([, app]) => names.includes(app.spec.runtime))

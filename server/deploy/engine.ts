@@ -197,7 +197,8 @@ export function createEngine(options: YardOptions): Engine {
       closeSteps(tx, older.id, 'canceled', now())
     }
     insertDeployment(tx, deployment, steps)
-    if (deployment.target === 'preview') openPreview(tx, project, deployment.branch ?? '', now())
+    // By its own time, by which the preview knows what it has had.
+    if (deployment.target === 'preview') openPreview(tx, project, deployment.branch ?? '', deployment.created_at)
     else updateProject(tx, project.id, { stopped_at: null })
     settleProjectStatus(tx, project.id, now())
     return deployment

@@ -56,24 +56,24 @@ export async function* followBuild(
 /** The last lines, then live, over restarts and new deployments; ends only when the reader goes. */
 export async function* followRuntime(
   deps: FollowDeps,
-  projectId: string,
+  stream: string,
   options: { lines: number; last_event_id: string | undefined; json: boolean; signal: AbortSignal },
 ): AsyncGenerator<StreamEvent> {
-  const wake = listen(deps.bus, [`log:${projectId}`], options.signal)
+  const wake = listen(deps.bus, [`log:${stream}`], options.signal)
   try {
-    const resumed = placeOf(options.last_event_id, projectId)
-    let at = resumed > 0 ? resumed : deps.logs.beforeLast(projectId, options.lines)
+    const resumed = placeOf(options.last_event_id, stream)
+    let at = resumed > 0 ? resumed : deps.logs.beforeLast(stream, options.lines)
     for (;;) {
-      for (const batch of records(deps.logs, projectId, at)) {
+      for (const batch of records(deps.logs, stream, at)) {
         if (batch.dropped > 0) yield { event: 'lagged', data: { dropped: batch.dropped } }
         const begun = performance.now()
         for (const record of batch.texts) {
           at = batch.first++
-          yield runtimeEvent(record, `${projectId}.${at}`, options.json)
+          yield runtimeEvent(record, `${stream}.${at}`, options.json)
         }
         if (options.signal.aborted) return
         if (performance.now() - begun > stalled_ms) {
-          const place = (deps.logs.tail(projectId, limits.stream_backlog_bytes)[0]?.first ?? 0) - 1
+          const place = (deps.logs.tail(stream, limits.stream_backlog_bytes)[0]?.first ?? 0) - 1
           if (place > at) {
             yield { event: 'lagged', data: { dropped: place - at } }
             at = place
@@ -81,7 +81,7 @@ export async function* followRuntime(
           }
         }
       }
-      if (deps.logs.after(projectId, at)) continue
+      if (deps.logs.after(stream, at)) continue
       if (!(await wake.next())) return
     }
   } finally {

@@ -17,6 +17,7 @@ import {
 import { listProjectIds } from '../store/projects.ts'
 import { findPreview, findPreviewByHost } from '../store/previews.ts'
 import type { DeploymentRow } from '../store/tables.ts'
+import { logOf } from './app.ts'
 import { dropBundles, pruneSources, snapshotFolder } from './bundles.ts'
 import { keptOf } from './keep.ts'
 import { workFolder } from './run.ts'
@@ -92,6 +93,7 @@ async function cleanProject(deps: YardDeps, projectId: string): Promise<void> {
   }
   await deps.forgetScreenshots({ project_id: projectId })
   await dropBundles(deps.data_dir, projectId)
+  for (const name of new Set(rows.map(logOf))) deps.store.logs.remove(name)
   deps.store.logs.remove(projectId)
   deps.edge.meter.forget(projectId)
   deps.store.metrics.remove(projectId)
@@ -113,6 +115,7 @@ async function cleanPreview(deps: YardDeps, work: Extract<Cleanup, { kind: 'prev
     for (const found of await driver.list()) if (ids.has(found.deployment_id)) await driver.stop(found.id, 0)
   }
   for (const row of rows) if (row.artifact !== null) await release(deps, row)
+  if (!isBack) deps.store.logs.remove(logOf({ project_id, target: 'preview', branch }))
   if (!isBack) await deps.databases.dropPreview(project_id, branch)
   if (!isTaken) await deps.edge.cache.purgeName(project_id, work.host)
 }

@@ -5,6 +5,7 @@ import { closeSteps, insertCleanup, listCurrent, listInterrupted, swapStatus } f
 import { findPreview } from '../store/previews.ts'
 import { findProject, settleProjectStatus } from '../store/projects.ts'
 import type { DeploymentRow } from '../store/tables.ts'
+import { logOf } from './app.ts'
 import type { Apps } from './apps.ts'
 import type { Cleanup } from './reaper.ts'
 import { specOf } from './run.ts'
@@ -90,7 +91,7 @@ async function bringBack(deps: YardDeps, apps: Apps, deployment: DeploymentRow, 
 
 /** When the last line of this deployment's app was stored: what it printed after that is still to be read. */
 function lastLineAt(deps: YardDeps, deployment: DeploymentRow): number | null {
-  const records = deps.store.logs.tail(deployment.project_id, 1).flatMap((chunk) => chunk.body.split('\n'))
+  const records = deps.store.logs.tail(logOf(deployment), 1).flatMap((chunk) => chunk.body.split('\n'))
   for (const record of records.reverse()) {
     const value = JSON.parse(record) as { seq?: number; ts: string; deployment_id: string | null }
     if (value.seq !== undefined && value.deployment_id === deployment.id) return Date.parse(value.ts)

@@ -83,6 +83,7 @@ export function createDeploymentHandlers(deps: FeatureDeps): DeploymentHandlers 
     async streamRuntimeLog({ caller, signal }, { params, query }) {
       const project = await db.read((tx) => projectFor(tx, caller, params.slug))
       return deps.engine.followRuntime(project.id, {
+        branch: query.branch === project.repo_branch ? undefined : query.branch,
         lines: query.lines ?? limits.runtime_log_lines.default,
         last_event_id: query.last_event_id,
         json: query.format === 'json',

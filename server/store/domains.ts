@@ -34,6 +34,7 @@ export function listLocalNames(tx: Tx): string[] {
       `SELECT slug || '.localhost' AS name, seq, 0 AS kind FROM projects WHERE deleted_at IS NULL
        UNION ALL SELECT d.hostname, d.seq, 1 FROM domains d JOIN projects p ON p.id = d.project_id
          WHERE d.status = 'verified' AND d.hostname NOT LIKE '%.localhost' AND p.deleted_at IS NULL
+       UNION ALL SELECT v.host, v.rowid, 2 FROM previews v JOIN projects p ON p.id = v.project_id WHERE p.deleted_at IS NULL
        ORDER BY 3, 2`,
     )
     .map((row) => row.name)
