@@ -8,11 +8,14 @@ import { newSecret } from '../lib/token.ts'
 import {
   deleteDatabase,
   findDatabase,
+  findDatabaseByName,
   insertDatabase,
   listDatabaseDrivers,
   listDatabasesOf,
+  listReadyDatabases,
   listUnready,
   markDatabaseReady,
+  moveDatabase,
 } from '../store/databases.ts'
 import { insertCleanup } from '../store/deployments.ts'
 import type { Db, Tx } from '../store/open.ts'
@@ -205,6 +208,32 @@ export function createDatabases(options: DatabasesOptions) {
 
     /** The reaper's part: a drop that was promised. */
     finishDrop: ({ driver, db_name }: DatabaseDrop): Promise<void> => servers[driver].drop({ db_name, db_user: db_name }),
+
+    /** Every database as plain SQL, for a backup of the instance. One whose server is away throws when it is read. */
+    async *dumpAll(signal: AbortSignal): AsyncGenerator<{ db_name: string; sql: AsyncIterable<Uint8Array> }> {
+      for (const row of await db.read(listReadyDatabases)) {
+        const { server, spec } = open(row)
+        yield { db_name: row.db_name, sql: server.dump(spec, signal) }
+      }
+    },
+
+    /** Makes a database of a restored ledger anew, where a server is to be had, and fills it. May begin again. */
+    async putBack(db_name: string, sql: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void> {
+      const row = await db.read((tx) => findDatabaseByName(tx, db_name))
+      if (!row) return
+      const { spec } = open(row)
+      const anew = async (driver: RuntimeName) => {
+        await servers[driver].drop(spec)
+        await servers[driver].create(spec)
+        return driver
+      }
+      const driver = await anew(row.driver).catch((error: unknown) => {
+        if (!(error instanceof DatabaseUnavailable)) throw error
+        return anew(row.driver === 'docker' ? 'process' : 'docker')
+      })
+      if (driver !== row.driver) await db.write((tx) => moveDatabase(tx, db_name, driver))
+      await servers[driver].restore(spec, sql, signal)
+    },
 
     /** What the last run began and did not finish is undone: nobody was told of it. */
     async start(): Promise<void> {

@@ -16,6 +16,19 @@ export function listUnready(tx: Tx): DatabaseRow[] {
   return tx.sqlAll('SELECT * FROM databases WHERE is_ready = 0')
 }
 
+/** What the backup of an instance takes along. */
+export function listReadyDatabases(tx: Tx): DatabaseRow[] {
+  return tx.sqlAll('SELECT * FROM databases WHERE is_ready = 1 ORDER BY project_id, branch')
+}
+
+export function findDatabaseByName(tx: Tx, db_name: string): DatabaseRow | undefined {
+  return tx.sqlFirst('SELECT * FROM databases WHERE db_name = ?', db_name)
+}
+
+export function moveDatabase(tx: Tx, db_name: string, driver: RuntimeName): void {
+  tx.sqlRun('UPDATE databases SET driver = ? WHERE db_name = ?', driver, db_name)
+}
+
 export function listDatabaseDrivers(tx: Tx): RuntimeName[] {
   return tx.sqlAll<{ driver: RuntimeName }>('SELECT DISTINCT driver FROM databases').map((row) => row.driver)
 }

@@ -54,7 +54,6 @@ export function databaseStories(runtime: 'process' | 'docker'): void {
       repository = makeRepository(guestBook)
     })
     afterAll(async () => {
-      if (process.env.HP_DEBUG) console.log(home.log.filter((l) => !/"level":"info"/.test(l)).join('\n').slice(0, 6000))
       await home.remove()
       repository.remove()
     })
@@ -157,6 +156,7 @@ export function databaseStories(runtime: 'process' | 'docker'): void {
         'SELECT rolsuper, rolinherit, rolcreaterole, rolcreatedb, rolreplication, rolbypassrls FROM pg_roles WHERE rolname = current_user',
       )
       expect(role).toEqual([false, false, false, false, false, false])
+      const superuser = String((await asked(mine.connection_string, 'SELECT rolname FROM pg_roles WHERE rolsuper'))[0]?.[0])
       const refused = [
         "SELECT pg_read_file('/etc/passwd')",
         "SELECT pg_ls_dir('/')",
@@ -171,8 +171,8 @@ export function databaseStories(runtime: 'process' | 'docker'): void {
         `ALTER ROLE ${mine.db_user} CONNECTION LIMIT -1`,
         `ALTER ROLE ${theirs.db_user} PASSWORD 'x'`,
         `SET ROLE ${theirs.db_user}`,
-        'SET ROLE postgres',
-        'SET SESSION AUTHORIZATION postgres',
+        `SET ROLE ${superuser}`,
+        `SET SESSION AUTHORIZATION ${superuser}`,
         `DROP DATABASE ${theirs.db_name}`,
         `ALTER DATABASE ${theirs.db_name} SET work_mem = '1GB'`,
         "ALTER SYSTEM SET log_statement = 'all'",
@@ -182,7 +182,7 @@ export function databaseStories(runtime: 'process' | 'docker'): void {
         'CREATE EXTENSION dblink',
         'CREATE EXTENSION plpython3u',
         "CREATE FUNCTION f() RETURNS int LANGUAGE c AS 'libc', 'system'",
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'postgres'",
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename <> current_user OR usename IS NULL",
         'SELECT pg_reload_conf()',
         "LOAD 'file_fdw'",
       ]
