@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { explainFailure, planBuild } from './builder/index.ts'
 import { version } from './contract/index.ts'
 import { createDatabases } from './database/databases.ts'
+import { createDumps } from './database/dumps.ts'
 import { createDatabaseServers } from './database/index.ts'
 import { createEngine } from './deploy/engine.ts'
 import { createWatcher } from './deploy/watch.ts'
@@ -50,11 +51,9 @@ import { insertSignInCode } from './store/people.ts'
 import { listUncached } from './store/projects.ts'
 import { createScreenshotStore } from './store/screenshots.ts'
 import { createSealer } from './store/sealed.ts'
-import { createBackups } from './upkeep/backups.ts'
+import { createCare } from './upkeep/care.ts'
 import { createDisk, usesDocker } from './upkeep/disk.ts'
-import { createHomecoming } from './upkeep/homecoming.ts'
-import { isHalfRestored, RestoreRefused } from './upkeep/restore.ts'
-import { createRounds } from './upkeep/rounds.ts'
+import { refuseHalfRestored } from './upkeep/homecoming.ts'
 
 export { DataFolderTaken, type Platform, type PlatformHost } from './platform.ts'
 
@@ -79,6 +78,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
   closers.push(() => lock.release())
 
   try {
+    refuseHalfRestored(data_dir)
     const masterKey = host.masterKey ?? createFileKey(options.master_key_file ?? join(data_dir, 'master.key'))
     const sealer = createSealer(await masterKey.read())
     // The file goes at an orderly exit: where it stands, the last run was cut off.
@@ -183,6 +183,8 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     })
     closers.push(() => screenshots.close())
 
+    const dumps = await createDumps({ db: store.db, data_dir, clock, log })
+    closers.push(() => dumps.close())
     const databases = createDatabases({
       db: store.db,
       sealer,
@@ -191,10 +193,11 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       log,
       servers: createDatabaseServers({ engine: docker, data_dir, log }),
       default_runtime: runtime.name,
+      beforeDrop: async (opened) => void (await dumps.write(opened, 'drop')),
     })
     await databases.start()
 
-    const backups = await createBackups({
+    const care = await createCare({
       data_dir,
       db: store.db,
       instance_id: instanceId,
@@ -203,22 +206,11 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       clock,
       log,
       databases: undefined,
-    })
-    const rounds = createRounds({ clock, log })
-    rounds.add('safe_copy', () => backups.copyHourly())
-    const homecoming = await createHomecoming({
-      data_dir,
-      db: store.db,
-      log,
       putBack: async () => {},
       rebuild: ({ id, project_id }) => engine.enqueue({ project_id, trigger: 'retry', source: { kind: 'same_as', deployment_id: id } }),
     })
-    rounds.add('restored_databases', homecoming.putDatabasesBack)
-    rounds.add('retention', () => engine.prune())
-    closers.push(
-      () => backups.close(),
-      () => rounds.close(),
-    )
+    closers.push(() => care.close())
+    care.rounds.add('retention', () => engine.prune())
 
     const engine = createEngine({
       store,
@@ -258,6 +250,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       engine,
       watcher,
       databases,
+      dumps,
       sealer,
       bus,
       clock,
@@ -281,12 +274,12 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       }),
       archives,
       screenshots,
-      backups,
+      backups: care.backups,
       disk: createDisk({
         data_dir,
         store,
         engine,
-        docker: createEngineDisk(docker),
+        docker: createEngineDisk(docker, clock),
         usesDocker: usesDocker(store.db, runtimes.docker),
         cache: edge.cache,
         clock,
@@ -314,7 +307,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
           ],
           encryption: masterKey.kind,
           names: names.checks,
-          backups: backups.checks,
+          backups: care.backups.checks,
           databases: databases.checks,
           screenshots: screenshots.check,
         }),
@@ -363,7 +356,9 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     urls.api = `http://${shown}:${apiPort}`
     urls.dashboard = `${urls.api}/app/`
 
+    await care.putDatabasesBack()
     await engine.start()
+    const homecoming = await care.start()
     await screenshots.start()
 
     lan = createLan({
@@ -379,7 +374,6 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       bus.onAny((name) => name.startsWith('project:') && lan?.nudge()),
     )
 
-    rounds.start()
     const noteRequests = setInterval(() => {
       const seen = edge.takeLastRequests()
       if (seen.size === 0) return
@@ -435,6 +429,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       version,
       notices: [
         ...(store.recovered ? [tellRecovery(store.recovered)] : []),
+        ...homecoming,
         ...(apiFellBack ? [`Port ${options.port} is taken: the API is at ${urls.api} instead.`] : []),
         ...(lan.status().open && settings.current().lan ? [`The network around this machine is let in. ${lan.status().warning ?? ''}`] : []),
         ...(edgeAt.fell_back ? [`Port ${options.edge_port} is taken: the edge is at ${urls.edge} instead.`] : []),

@@ -63,7 +63,10 @@ const plan: Record<string, { rooms: string[]; packages: string[]; has_node?: boo
   },
   'server/store': { rooms: shared, packages: ['kysely', 'better-sqlite3'] },
   'server/edge': { rooms: shared, packages: ['mrmime'] },
-  'server/upkeep': { rooms: [...shared, 'server/store', 'type:server/runtime', 'type:server/edge'], packages: ['tar-stream'] },
+  'server/upkeep': {
+    rooms: [...shared, 'server/store', 'server/keys', 'server/source/archive-tar.ts', 'type:server/runtime', 'type:server/edge'],
+    packages: ['tar-stream'],
+  },
   'server/lan': { rooms: shared, packages: [] },
   'server/keys': { rooms: shared, packages: [] },
   'server/names': { rooms: shared, packages: [] },
@@ -181,6 +184,8 @@ function isAllowed(room: string, allowed: { rooms: string[]; packages: string[];
     if (one.to.startsWith(`${room}/`)) return true
     // The command line alone may start what it commands.
     if (one.from === 'server/cli/serve.ts' && one.to === 'server/index.ts') return true
+    // It works where no instance runs.
+    if (one.from === 'server/cli/restore.ts' && one.to === 'server/upkeep/restore.ts') return true
     return allowed.rooms.some((entry) => {
       const isTypeEntry = entry.startsWith('type:')
       const target = isTypeEntry ? entry.slice(5) : entry

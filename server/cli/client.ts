@@ -38,6 +38,8 @@ export interface Client {
   call<Id extends OperationId>(id: Id, input: CallInput<Id>, patience?: number): Promise<Output<Operations[Id]>>
   /** Sends an archive as it is made. It takes as long as it takes; `signal` ends it. */
   upload(slug: string, archive: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<Output<Operations['uploadProject']>>
+  /** A file as it comes in. It takes as long as it takes; one that is cut off throws while it is read. */
+  download<Id extends OperationId>(id: Id, input: CallInput<Id>, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>
   /** The events of a stream; after a cut it goes on where it was, `end` or `signal` ends it. */
   stream<Id extends OperationId>(id: Id, input: CallInput<Id>, signal?: AbortSignal): AsyncGenerator<ReceivedEvent>
 }
@@ -94,6 +96,12 @@ export function createClient(options: { url: string; token: string | undefined }
     async upload(slug, archive, signal) {
       const answer = await send('uploadProject', { params: { slug } }, { signal, archive })
       return (await answer.json()) as Output<Operations['uploadProject']>
+    },
+
+    async download(id, input, signal) {
+      const { body } = await send(id, input, { signal })
+      if (!body) throw new NotReachable('The instance answered without the file.')
+      return body
     },
 
     async *stream<Id extends OperationId>(id: Id, input: CallInput<Id>, signal: AbortSignal = new AbortController().signal) {

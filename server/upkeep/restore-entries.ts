@@ -1,0 +1,219 @@
+import { createHash } from 'node:crypto'
+import { createReadStream, statfsSync } from 'node:fs'
+import { type FileHandle, lstat, mkdir, open, readlink, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { readTar } from '../source/archive-tar.ts'
+import { databasesFolder, digestLine, endName, headName, storeFiles, trees } from './backup-format.ts'
+
+/** A backup that is not taken, in a sentence. Nothing of it stays. */
+export class RestoreRefused extends Error {}
+
+const maxPathBytes = 4096
+const maxDepth = 256
+const maxDocumentBytes = 64 * 2 ** 20
+/** This much stays free, so that a bomb does not stop the machine. */
+const spared_bytes = 256 * 2 ** 20
+const looksAfter_bytes = 64 * 2 ** 20
+const small_bytes = 64 * 1024
+const writtenAtOnce = 16
+const maxHops = 40
+
+export interface UnpackOptions {
+  file: string
+  /** An empty folder of ours. */
+  into: string
+  signal: AbortSignal
+  /** The first entry, before anything else is written; throws to refuse. */
+  onHead(text: string): void
+  /** A file is whole. */
+  onFile(name: string, sha256: string, bytes: number): void
+}
+
+/**
+ * Unpacks a backup, trusting nothing in it: names stay below the folder, files are written into folders that we made, links
+ * come last and are followed by hand. Returns the last document and the digest of all that came before it.
+ */
+export async function unpackBackup(options: UnpackOptions): Promise<{ end: string; digest: string; entries: number }> {
+  const { file, into, signal } = options
+  const digest = createHash('sha256')
+  const links: { name: string; target: string }[] = []
+  const made = new Set<string>()
+  const writing = new Set<Promise<void>>()
+  let failure: Error | undefined
+  let entries = 0
+  let end: string | undefined
+  let sinceLook = looksAfter_bytes
+  const handle = await open(file, 'r')
+  try {
+    const tar = readTar({ handle, size: (await handle.stat()).size, open: (from) => read(file, from), count, signal })
+    for await (const entry of tar) {
+      if (end !== undefined) throw new RestoreRefused('The backup goes on after its end.')
+      if (entries === 0) {
+        if (entry.name !== headName || entry.kind !== 'file') throw new RestoreRefused('This is no backup of Homeport.')
+        const text = await document(entry.bytes)
+        options.onHead(text)
+        digest.update(digestLine('file', headName, `${Buffer.byteLength(text)} ${sha(text)}`))
+        entries++
+        continue
+      }
+      if (entry.name === endName && entry.kind === 'file') {
+        end = await document(entry.bytes)
+        continue
+      }
+      entries++
+      const name = placeOf(entry.name, entry.kind)
+      const folder = entry.kind === 'folder' ? name : name.slice(0, name.lastIndexOf('/') + 1).replace(/\/$/, '')
+      if (!made.has(folder)) {
+        await mkdir(join(into, folder), { recursive: true, mode: 0o700 })
+        made.add(folder)
+      }
+      if (entry.kind !== 'file') {
+        const target = entry.target ?? ''
+        if (entry.kind === 'link') links.push({ name, target })
+        digest.update(digestLine(entry.kind, entry.name.replace(/\/$/, ''), entry.kind === 'link' ? JSON.stringify(target) : ''))
+        continue
+      }
+      const { sum, bytes } = await store(entry.bytes, join(into, name), entry.is_executable, put)
+      digest.update(digestLine(entry.is_executable ? 'program' : 'file', name, `${bytes} ${sum}`))
+      options.onFile(name, sum, bytes)
+    }
+  } finally {
+    await Promise.allSettled(writing)
+    await handle.close()
+  }
+  if (failure) throw failure
+  if (end === undefined) throw new RestoreRefused('The backup is cut off: its end is missing.')
+  for (const link of links) await symlinkNew(link.target, join(into, link.name))
+  for (const link of links) await followLink(into, link)
+  return { end, digest: digest.digest('hex'), entries }
+
+  /** Small files are written while the next ones are read. */
+  async function put(work: Promise<void>): Promise<void> {
+    const one: Promise<void> = work.catch((error: unknown) => void (failure ??= said(error))).finally(() => writing.delete(one))
+    writing.add(one)
+    if (writing.size >= writtenAtOnce) await Promise.race(writing)
+    if (failure) throw failure
+  }
+
+  function count(bytes: number): void {
+    sinceLook += bytes
+    if (sinceLook < looksAfter_bytes) return
+    sinceLook = 0
+    const { bavail, bsize } = statfsSync(into)
+    if (bavail * bsize < spared_bytes + looksAfter_bytes) throw new RestoreRefused('There is not enough room on the disk for what is in this backup.')
+  }
+}
+
+async function store(
+  chunks: AsyncIterable<Buffer>,
+  path: string,
+  isExecutable: boolean,
+  put: (work: Promise<void>) => Promise<void>,
+): Promise<{ sum: string; bytes: number }> {
+  const sum = createHash('sha256')
+  const mode = isExecutable ? 0o700 : 0o600
+  let held: Buffer[] = []
+  let bytes = 0
+  let handle: FileHandle | undefined
+  try {
+    for await (const chunk of chunks) {
+      sum.update(chunk)
+      bytes += chunk.length
+      if (!handle && bytes <= small_bytes) {
+        held.push(chunk)
+        continue
+      }
+      handle ??= await open(path, 'wx', mode)
+      for (const one of [...held, chunk]) await handle.writeFile(one)
+      held = []
+    }
+    // What was promised to be restored is on the disk when that is said.
+    await handle?.sync()
+  } catch (error) {
+    throw said(error)
+  } finally {
+    await handle?.close()
+  }
+  if (!handle) await put(writeFile(path, Buffer.concat(held), { flag: 'wx', mode }))
+  return { sum: sum.digest('hex'), bytes }
+}
+
+/** Where an entry goes; throws for all that is not one of ours. */
+function placeOf(name: string, kind: 'file' | 'folder' | 'link'): string {
+  const parts = (kind === 'folder' ? name.replace(/\/$/, '') : name).split('/')
+  const isPlain =
+    Buffer.byteLength(name) <= maxPathBytes &&
+    parts.length <= maxDepth &&
+    parts.every(
+      (part) => part !== '' && part !== '.' && part !== '..' && !part.includes('\0') && !(process.platform === 'win32' && /[\\:]/.test(part)),
+    )
+  const [top = '', second = ''] = parts
+  const isOurs =
+    (parts.length === 1 && kind === 'file' && storeFiles.some((file) => file === name)) ||
+    (parts.length === 2 && kind === 'file' && top === databasesFolder && /^[A-Za-z0-9_]{1,63}\.sql$/.test(second)) ||
+    (trees.some((tree) => tree === top) && (parts.length > 1 || kind === 'folder'))
+  const mayLink = kind !== 'link' || ((top === 'bundles' || top === 'sources') && parts.length > 2)
+  if (!isPlain || !isOurs || !mayLink) throw new RestoreRefused(`The backup holds “${printable(name)}”, which no backup of Homeport holds.`)
+  return parts.join('/')
+}
+
+async function symlinkNew(target: string, path: string): Promise<void> {
+  if (target === '' || target.includes('\0') || Buffer.byteLength(target) > maxPathBytes)
+    throw new RestoreRefused('The backup holds a link to nowhere.')
+  await symlink(target, path).catch((error: unknown) => {
+    throw said(error)
+  })
+}
+
+/** A link stays below its own deployment's folder, over whatever other links it leads. */
+async function followLink(into: string, { name, target }: { name: string; target: string }): Promise<void> {
+  const away = () => new RestoreRefused(`The backup holds a link that leads out of its folder: “${printable(name)}”.`)
+  const root = name.split('/').slice(0, 2)
+  const stack = name.split('/').slice(2, -1)
+  const ahead = target.split('/').toReversed()
+  if (target.startsWith('/') || (process.platform === 'win32' && /[\\:]/.test(target))) throw away()
+  for (let hops = 0; ahead.length > 0;) {
+    const part = ahead.pop() ?? ''
+    if (part === '' || part === '.') continue
+    if (part === '..') {
+      if (stack.pop() === undefined) throw away()
+      continue
+    }
+    stack.push(part)
+    const path = join(into, ...root, ...stack)
+    const info = await lstat(path).catch(() => undefined)
+    if (!info?.isSymbolicLink()) continue
+    if (++hops > maxHops) throw away()
+    stack.pop()
+    const next = await readlink(path)
+    if (next.startsWith('/')) throw away()
+    ahead.push(...next.split('/').toReversed())
+  }
+}
+
+async function document(chunks: AsyncIterable<Buffer>): Promise<string> {
+  const held: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of chunks) {
+    bytes += chunk.length
+    if (bytes > maxDocumentBytes) throw new RestoreRefused('This is no backup of Homeport: what describes it is too large.')
+    held.push(chunk)
+  }
+  return Buffer.concat(held).toString('utf8')
+}
+
+async function* read(file: string, from: number): AsyncGenerator<Buffer> {
+  yield* createReadStream(file, { start: from, highWaterMark: 256 * 1024 }) as AsyncIterable<Buffer>
+}
+
+function said(error: unknown): Error {
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'EEXIST' || code === 'ENOTDIR' || code === 'EISDIR') return new RestoreRefused('The backup holds two things of one name.')
+  if (code === 'ENOSPC') return new RestoreRefused('There is not enough room on the disk for what is in this backup.')
+  return error instanceof Error ? error : new Error(String(error))
+}
+
+const sha = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+// oxlint-disable-next-line no-control-regex -- that is what is taken out
+const printable = (name: string): string => name.slice(0, 200).replace(/[\u0000-\u001f\u007f-\u009f]/g, '�')
