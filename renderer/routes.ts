@@ -9,14 +9,17 @@ type ProjectPage = ComponentType<{ slug: string }> | LazyExoticComponent<Compone
 const later = {
   deployments: () => import('./features/deployments/list-page.tsx'),
   deployment: () => import('./features/deployments/detail-page.tsx'),
+  previews: () => import('./features/previews/page.tsx'),
   logs: () => import('./features/logs/page.tsx'),
   metrics: () => import('./features/metrics/page.tsx'),
   cache: () => import('./features/cache/page.tsx'),
   environment: () => import('./features/environment/page.tsx'),
+  database: () => import('./features/database/page.tsx'),
   settings: () => import('./features/settings/page.tsx'),
   instance: () => import('./features/instance/page.tsx'),
   network: () => import('./features/network/page.tsx'),
   disk: () => import('./features/instance/disk-page.tsx'),
+  backups: () => import('./features/instance/backups-page.tsx'),
   palette: () => import('./features/palette/palette.tsx'),
   newProject: () => import('./features/projects/new-project.tsx'),
 }
@@ -28,6 +31,7 @@ export const pages: Record<string, Page> = {
   '/instance': lazy(later.instance),
   '/instance/network': lazy(later.network),
   '/instance/disk': lazy(later.disk),
+  '/instance/backups': lazy(later.backups),
 }
 
 /** Below `/projects/:slug`, in the order of the tabs. */
@@ -35,10 +39,12 @@ export const projectPages: { path: string; tab: string | null; page: ProjectPage
   { path: '', tab: 'Overview', page: Overview },
   { path: '/deployments', tab: 'Deployments', page: lazy(later.deployments) },
   { path: '/deployments/:id', tab: null, page: lazy(later.deployment) },
+  { path: '/previews', tab: 'Previews', page: lazy(later.previews) },
   { path: '/logs', tab: 'Logs', page: lazy(later.logs) },
   { path: '/metrics', tab: 'Metrics', page: lazy(later.metrics) },
   { path: '/cache', tab: 'Cache', page: lazy(later.cache) },
   { path: '/environment', tab: 'Environment', page: lazy(later.environment) },
+  { path: '/database', tab: 'Database', page: lazy(later.database) },
   { path: '/settings', tab: 'Settings', page: lazy(later.settings) },
 ]
 

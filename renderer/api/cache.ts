@@ -12,9 +12,14 @@ export function applyEvent(cache: QueryClient, event: EventOf<'followInstance'>)
   if (event.event === 'project') {
     putProject(cache, event.data.project)
     // What holds secrets rides on no stream.
-    for (const key of [keys.envVars, keys.database, keys.dumps]) void cache.invalidateQueries({ queryKey: key(event.data.project.slug) })
+    for (const key of [keys.previews, keys.watching, keys.envVars, keys.database, keys.dumps])
+      void cache.invalidateQueries({ queryKey: key(event.data.project.slug) })
   } else if (event.event === 'project_removed') removeProject(cache, event.data.slug)
-  else if (event.event === 'deployment') putDeployment(cache, event.data.deployment)
+  else if (event.event === 'deployment') {
+    putDeployment(cache, event.data.deployment)
+    const slug = slugOf(cache, event.data.deployment.project_id)
+    if (slug !== undefined && event.data.deployment.target === 'preview') void cache.invalidateQueries({ queryKey: keys.previews(slug) })
+  }
 }
 
 export function putProject(cache: QueryClient, project: Project): void {
@@ -52,6 +57,8 @@ export function removeProject(cache: QueryClient, slug: string): void {
     ['metrics', slug],
     keys.cacheEvents(slug),
     keys.envVars(slug),
+    keys.previews(slug),
+    keys.watching(slug),
     keys.database(slug),
     keys.dumps(slug),
   ])

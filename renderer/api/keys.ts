@@ -28,6 +28,8 @@ export const keys = {
   everyDump: ['every-dump'],
   disk: ['disk'],
   backups: ['backups'],
+  previews: (slug: string) => ['previews', slug],
+  watching: (slug: string) => ['watching', slug],
   https: ['https'],
   hostsFile: ['hosts-file'],
   lan: ['lan'],

@@ -62,10 +62,11 @@ export function useLatest(slug: string, enabled = true) {
   })
 }
 
-export function useServing(slug: string) {
+export function useServing(slug: string, enabled = true) {
   const client = useClient()
   return useQuery({
     queryKey: keys.serving(slug),
+    enabled,
     async queryFn({ signal }) {
       const page = await client.call('listDeployments', { params: { slug }, query: { target: 'production', status: 'ready', limit: '50' }, signal })
       return page.deployments.find((deployment) => deployment.is_current) ?? null

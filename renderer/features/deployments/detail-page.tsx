@@ -13,6 +13,7 @@ import { StatusPlate, deploymentSign } from '../../ui/status.tsx'
 import { useTitle } from '../frame/title.ts'
 import { LogPanel } from '../logs/log-panel.tsx'
 import type { LogLine } from '../logs/log-store.ts'
+import { DeviceFrames } from '../pictures/device-frames.tsx'
 import { useBeacon } from '../project/beacon.ts'
 import { DeploymentActions } from './deployment-actions.tsx'
 import { DeploymentLine, deploymentTitle, triggerWord } from './deployment-line.tsx'
@@ -41,6 +42,7 @@ function Report({ slug, deployment }: { slug: string; deployment: DeploymentDeta
   useSyncExternalStore(store.subscribe, store.version)
   const [reveal, setReveal] = useState<{ line: LogLine } | null>(null)
   const ended = isTerminal(deployment.status)
+  const hasPicture = deployment.screenshots.desktop || deployment.screenshots.mobile
   const fault = deployment.status === 'failed' ? findFault(store.lines, deployment.steps) : null
 
   return (
@@ -67,6 +69,11 @@ function Report({ slug, deployment }: { slug: string; deployment: DeploymentDeta
       )}
       <div className="report">
         <section className="card report-steps" aria-label="Progress">
+          {hasPicture && (
+            <div className="report-picture">
+              <DeviceFrames slug={slug} deployment={deployment} address={deployment.is_current ? deployment.url : null} />
+            </div>
+          )}
           <Timeline steps={deployment.steps} />
           <Facts deployment={deployment} />
         </section>

@@ -1,12 +1,16 @@
 import { Command } from 'cmdk'
 import {
   Anchor,
+  Archive,
   Braces,
   ChartColumn,
+  Database,
   Eraser,
   ExternalLink,
   FileArchive,
+  GitBranch,
   Flame,
+  HardDrive,
   KeyRound,
   Layers,
   LockKeyhole,
@@ -26,6 +30,7 @@ import {
 import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import { useLocation, useRoute } from 'wouter'
 import { useAction } from '../../api/actions.ts'
+import { useCheckRepository } from '../../api/previews.ts'
 import { useInstance, useProject, useProjects } from '../../api/queries.ts'
 import { useUi } from '../../stores/ui.ts'
 import { Mark, projectSign } from '../../ui/status.tsx'
@@ -94,6 +99,7 @@ function ProjectActs({ slug, ...group }: GroupProps & { slug: string }) {
   const deploy = useAction('deployProject', { onDone: ({ deployment_id }) => go(`${root}/deployments/${deployment_id}`) })
   const stop = useAction('stopProject', { done: 'Stopped. A deployment brings it back.' })
   const change = useAction('updateProject', { done: 'Saved.' })
+  const check = useCheckRepository(slug)
   if (!project) return null
   const acts: Act[] = [
     ...(project.is_connected ? [{ text: 'Deploy', icon: <Rocket size={16} aria-hidden />, run: () => deploy.mutate({ params: { slug } }) }] : []),
@@ -106,6 +112,11 @@ function ProjectActs({ slug, ...group }: GroupProps & { slug: string }) {
       : []),
     { text: 'Overview', icon: <Ship size={16} aria-hidden />, run: () => go(root) },
     { text: 'Deployments', icon: <Waypoints size={16} aria-hidden />, run: () => go(`${root}/deployments`) },
+    { text: 'Previews: branches', icon: <GitBranch size={16} aria-hidden />, run: () => go(`${root}/previews`) },
+    { text: 'Previews: what a push does', icon: <GitBranch size={16} aria-hidden />, run: () => go(`${root}/previews?at=watching`) },
+    ...(project.is_connected
+      ? [{ text: 'Previews: look at the repository now', icon: <GitBranch size={16} aria-hidden />, run: () => check.mutate({ params: { slug } }) }]
+      : []),
     { text: 'Logs', icon: <ScrollText size={16} aria-hidden />, run: () => go(`${root}/logs`) },
     { text: 'Metrics', icon: <ChartColumn size={16} aria-hidden />, run: () => go(`${root}/metrics`) },
     { text: 'Metrics of 7 days', icon: <ChartColumn size={16} aria-hidden />, run: () => go(`${root}/metrics?range=7d`) },
@@ -127,6 +138,9 @@ function ProjectActs({ slug, ...group }: GroupProps & { slug: string }) {
     { text: 'Environment: variables', icon: <Braces size={16} aria-hidden />, run: () => go(`${root}/environment`) },
     { text: 'Environment: add a variable…', icon: <Braces size={16} aria-hidden />, run: () => go(`${root}/environment?do=add`) },
     { text: 'Environment: paste a .env file…', icon: <Braces size={16} aria-hidden />, run: () => go(`${root}/environment?do=import`) },
+    { text: 'Database: connection, dumps', icon: <Database size={16} aria-hidden />, run: () => go(`${root}/database`) },
+    { text: 'Database: dump, restore, import a file of SQL…', icon: <Database size={16} aria-hidden />, run: () => go(`${root}/database?at=dumps`) },
+    { text: 'Database: drop…', icon: <Database size={16} aria-hidden />, run: () => go(`${root}/database?do=drop`) },
     { text: 'Settings', icon: <Settings2 size={16} aria-hidden />, run: () => go(`${root}/settings`) },
     ...(project.status === 'live' || project.status === 'crashed'
       ? [{ text: 'Stop', icon: <Square size={16} aria-hidden />, run: () => stop.mutate({ params: { slug } }) }]
@@ -178,6 +192,11 @@ function General(group: GroupProps) {
           { text: 'Network: trust HTTPS on this machine…', icon: <ShieldCheck size={16} aria-hidden />, run: () => go('/instance/network?at=https') },
           { text: 'Network: send plain HTTP on to HTTPS…', icon: <ShieldCheck size={16} aria-hidden />, run: () => go('/instance/network?at=https') },
           { text: 'Network: names in the hosts file…', icon: <Wifi size={16} aria-hidden />, run: () => go('/instance/network?at=hosts-file') },
+          { text: 'Disk: what takes which room', icon: <HardDrive size={16} aria-hidden />, run: () => go('/instance/disk') },
+          { text: 'Disk: clean up…', icon: <Eraser size={16} aria-hidden />, run: () => go('/instance/disk?do=clean') },
+          { text: 'Backups: make one, download one', icon: <Archive size={16} aria-hidden />, run: () => go('/instance/backups') },
+          { text: 'Backups: bring one back…', icon: <Archive size={16} aria-hidden />, run: () => go('/instance/backups?at=bring-back') },
+          { text: 'Backups: dumps of every database', icon: <Database size={16} aria-hidden />, run: () => go('/instance/backups?at=every-dump') },
         ]
       : []),
     { text: 'Theme: light', icon: <Sun size={16} aria-hidden />, run: () => setTheme('light') },

@@ -7,46 +7,52 @@ import { frameworkName } from '../../ui/frameworks.ts'
 import { ScaleBar } from '../../ui/scale-bar.tsx'
 import { Mark, projectSign } from '../../ui/status.tsx'
 import { Ago } from '../../ui/time.tsx'
+import { DeviceFrames } from '../pictures/device-frames.tsx'
 import { deploymentTitle, triggerWord } from '../deployments/deployment-line.tsx'
 import { phasesOf } from '../deployments/progress.ts'
+import { useAddress } from './address.ts'
 
 /** What serves now: which commit, by whom, since when, and what it took to get there. */
 export function InService({ slug, project, deployment }: { slug: string; project: Project; deployment: Deployment }) {
+  const address = useAddress(slug)
   const phases = phasesOf(deployment).filter((phase) => phase.ms > 0)
   return (
     <section className="card in-service" aria-labelledby="in-service">
-      <header className="row">
-        <Mark sign={projectSign(project)} />
-        <h2 id="in-service">{project.status === 'inactive' ? 'Last in service' : 'In service'}</h2>
-        <span className="faint">
-          since <Ago at={deployment.finished_at ?? deployment.created_at} />
-        </span>
-      </header>
-      <p className="in-service-message">
-        <Link href={`/projects/${slug}/deployments/${deployment.id}`}>{deploymentTitle(deployment)}</Link>
-      </p>
-      <p className="in-service-facts quiet">
-        {deployment.commit_sha && <CopyText text={deployment.commit_sha} shown={shortSha(deployment.commit_sha)} />}
-        {deployment.branch && <span>{deployment.branch}</span>}
-        {deployment.commit_author && <span>{deployment.commit_author}</span>}
-        <span>{triggerWord(deployment.trigger)}</span>
-        {deployment.framework && <span>{frameworkName(deployment.framework)}</span>}
-        <span>{deployment.runtime === 'docker' ? 'in Docker' : 'as a process'}</span>
-        {deployment.image_bytes !== null && <span>{bytes(deployment.image_bytes)}</span>}
-        {deployment.is_dirty && <span>with changes that no commit holds</span>}
-      </p>
-      {phases.length > 0 && (
-        <div className="in-service-time">
-          <ScaleBar stretches={phases} label="Time it took" />
-          <p className="faint">
-            {phases.map((phase) => (
-              <span key={phase.name}>
-                {phase.name} {duration(phase.ms)}
-              </span>
-            ))}
-          </p>
-        </div>
-      )}
+      <DeviceFrames slug={slug} deployment={deployment} address={project.status === 'live' ? address : null} />
+      <div className="in-service-words">
+        <header className="row">
+          <Mark sign={projectSign(project)} />
+          <h2 id="in-service">{project.status === 'inactive' ? 'Last in service' : 'In service'}</h2>
+          <span className="faint">
+            since <Ago at={deployment.finished_at ?? deployment.created_at} />
+          </span>
+        </header>
+        <p className="in-service-message">
+          <Link href={`/projects/${slug}/deployments/${deployment.id}`}>{deploymentTitle(deployment)}</Link>
+        </p>
+        <p className="in-service-facts quiet">
+          {deployment.commit_sha && <CopyText text={deployment.commit_sha} shown={shortSha(deployment.commit_sha)} />}
+          {deployment.branch && <span>{deployment.branch}</span>}
+          {deployment.commit_author && <span>{deployment.commit_author}</span>}
+          <span>{triggerWord(deployment.trigger)}</span>
+          {deployment.framework && <span>{frameworkName(deployment.framework)}</span>}
+          <span>{deployment.runtime === 'docker' ? 'in Docker' : 'as a process'}</span>
+          {deployment.image_bytes !== null && <span>{bytes(deployment.image_bytes)}</span>}
+          {deployment.is_dirty && <span>with changes that no commit holds</span>}
+        </p>
+        {phases.length > 0 && (
+          <div className="in-service-time">
+            <ScaleBar stretches={phases} label="Time it took" />
+            <p className="faint">
+              {phases.map((phase) => (
+                <span key={phase.name}>
+                  {phase.name} {duration(phase.ms)}
+                </span>
+              ))}
+            </p>
+          </div>
+        )}
+      </div>
     </section>
   )
 }

@@ -14,6 +14,7 @@ import { useBeacon } from './beacon.ts'
 import { InService } from './in-service.tsx'
 import { Fact } from './fact.tsx'
 import { LatestNews } from './latest-news.tsx'
+import { OpenPreviews } from './open-previews.tsx'
 import { Traffic } from './traffic.tsx'
 import { WhenIdle } from './when-idle.tsx'
 import './overview.css'
@@ -48,6 +49,7 @@ export function Overview({ slug }: { slug: string }) {
         {project && !isNews && <StateNote project={project} />}
         {serving && project && <InService slug={slug} project={project} deployment={serving} />}
         {serving && <Traffic slug={slug} />}
+        {project?.is_connected && <OpenPreviews slug={slug} />}
         <section className="card" aria-labelledby="recent">
           <header className="card-head">
             <h2 id="recent">Deployments</h2>

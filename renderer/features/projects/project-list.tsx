@@ -2,11 +2,12 @@ import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef } from 'react'
 import { Link } from 'wouter'
 import type { Project } from '../../../server/contract/projects.ts'
-import { useLatest, useSparklines } from '../../api/queries.ts'
+import { useLatest, useServing, useSparklines } from '../../api/queries.ts'
 import { firstLine } from '../../ui/format.ts'
 import { frameworkName } from '../../ui/frameworks.ts'
 import { Mark, StatusPlate, deploymentSign, projectSign } from '../../ui/status.tsx'
 import { Ago } from '../../ui/time.tsx'
+import { Thumbnail } from '../pictures/thumbnail.tsx'
 import { spoken, useAddresses } from '../project/address.ts'
 import { Sparkline } from './sparkline.tsx'
 
@@ -67,9 +68,15 @@ interface RowProps {
 function ProjectRow({ project, address, requests, settled }: RowProps) {
   // Rows that only fly by ask for nothing.
   const { data: latest } = useLatest(project.slug, settled)
+  // The picture is of what serves; mostly that is the newest, which is at hand.
+  const isServing = latest?.target === 'production' && latest.is_current
+  const { data: serving } = useServing(project.slug, settled && latest !== undefined && latest !== null && !isServing)
   const sign = projectSign(project)
   return (
     <div className="project-row">
+      <span className="project-picture">
+        <Thumbnail slug={project.slug} deployment={isServing ? latest : serving} />
+      </span>
       <div className="project-name">
         <Link href={`/projects/${project.slug}`} className="project-link clip">
           {project.name}

@@ -1,0 +1,35 @@
+import { ImageOff } from 'lucide-react'
+import { useState } from 'react'
+import type { ScreenshotVariant } from '../../../server/contract/previews.ts'
+import './pictures.css'
+
+const sizes = { desktop: { width: 1280, height: 800 }, mobile: { width: 390, height: 844 } } as const satisfies Record<ScreenshotVariant, object>
+
+/** A screenshot in a place that has its shape from the start: grey until it is there, and quietly empty when there is none. */
+export function Picture({ url, variant, alt }: { url: string | null; variant: ScreenshotVariant; alt: string }) {
+  return (
+    <span className={`picture picture-${variant}`}>
+      {/* Another address is another picture, which begins anew. */}
+      <Loaded key={url} url={url} variant={variant} alt={alt} />
+    </span>
+  )
+}
+
+function Loaded({ url, variant, alt }: { url: string | null; variant: ScreenshotVariant; alt: string }) {
+  const [state, setState] = useState<'waiting' | 'there' | 'missing'>('waiting')
+  if (url === null || state === 'missing') return <ImageOff size={variant === 'desktop' ? 18 : 14} aria-hidden />
+  return (
+    <>
+      {state === 'waiting' && <span className="skeleton picture-wait" aria-hidden />}
+      <img
+        src={url}
+        alt={alt}
+        {...sizes[variant]}
+        loading="lazy"
+        decoding="async"
+        onLoad={() => setState('there')}
+        onError={() => setState('missing')}
+      />
+    </>
+  )
+}

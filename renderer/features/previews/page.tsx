@@ -1,0 +1,71 @@
+import { GitBranch } from 'lucide-react'
+import { Link } from 'wouter'
+import type { Watching } from '../../../server/contract/previews.ts'
+import type { Project } from '../../../server/contract/projects.ts'
+import { usePreviews, useWatching } from '../../api/previews.ts'
+import { problemFrom } from '../../api/problem.ts'
+import { useProject } from '../../api/queries.ts'
+import { CopyText } from '../../ui/copy.tsx'
+import { Empty, ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
+import { useLanding } from '../frame/landing.ts'
+import { useTitle } from '../frame/title.ts'
+import { PreviewRows } from './preview-rows.tsx'
+import { WatchingCard } from './watching-card.tsx'
+
+/** What each branch looks like while it is not merged. */
+export default function PreviewsPage({ slug }: { slug: string }) {
+  const { data: project } = useProject(slug)
+  const { data: previews, error, refetch } = usePreviews(slug)
+  const { data: watching, error: notWatching } = useWatching(slug)
+  useTitle(`Previews · ${project?.name ?? slug}`)
+  useLanding(previews !== undefined && watching !== undefined)
+
+  if (error && !previews) return <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />
+  return (
+    <div className="stack">
+      <section className="card" aria-labelledby="previews">
+        <header className="card-head">
+          <h2 id="previews">Previews</h2>
+          {previews && previews.length > 0 && (
+            <span className="faint">
+              {previews.length} {previews.length === 1 ? 'branch' : 'branches'}
+            </span>
+          )}
+        </header>
+        {previews === undefined && <SkeletonRows rows={3} height={86} />}
+        {previews && previews.length > 0 && <PreviewRows slug={slug} previews={previews} />}
+        {previews?.length === 0 && project && <NoPreviews project={project} watching={watching ?? null} />}
+      </section>
+      {project?.is_connected && (
+        <>
+          {watching && <WatchingCard project={project} watching={watching} />}
+          {notWatching && watching === undefined && <ProblemView problem={problemFrom(notWatching)} />}
+        </>
+      )}
+    </div>
+  )
+}
+
+function NoPreviews({ project, watching }: { project: Project; watching: Watching | null }) {
+  if (!project.is_connected)
+    return (
+      <Empty icon={GitBranch} title="No repository, no branches" action={<Link href={`/projects/${project.slug}/settings`}>To the settings</Link>}>
+        Previews come of branches. Give the project the git address of its repository, and each branch that is pushed gets an address of its own.
+      </Empty>
+    )
+  if (watching?.previews === false)
+    return (
+      <Empty icon={GitBranch} title="Previews are switched off">
+        Switch them on below: each branch that is pushed from then on gets an address of its own.
+      </Empty>
+    )
+  const isFolder = project.repo_url?.startsWith('file:') ?? false
+  return (
+    <Empty icon={GitBranch} title="No open previews" action={<CopyText text={isFolder ? 'git switch -c my-idea' : 'git push -u origin HEAD'} />}>
+      {isFolder
+        ? `Commit on another branch than ${project.repo_branch}: it is deployed beside production, at an address of its own, until it is deleted.`
+        : `Push another branch than ${project.repo_branch}: it is deployed beside production, at an address of its own, until it is deleted.`}{' '}
+      Branches that were there before get theirs with their next commit.
+    </Empty>
+  )
+}

@@ -1,0 +1,20 @@
+import { Link } from 'wouter'
+import { usePreviews } from '../../api/previews.ts'
+import { PreviewRows } from '../previews/preview-rows.tsx'
+
+const shown = 3
+
+/** The branches that changed last; nothing where there are none. */
+export function OpenPreviews({ slug }: { slug: string }) {
+  const { data: previews } = usePreviews(slug)
+  if (!previews || previews.length === 0) return null
+  return (
+    <section className="card" aria-labelledby="open-previews">
+      <header className="card-head">
+        <h2 id="open-previews">Previews</h2>
+        <Link href={`/projects/${slug}/previews`}>{previews.length > shown ? `All ${previews.length} previews` : 'All about previews'}</Link>
+      </header>
+      <PreviewRows slug={slug} previews={previews.slice(0, shown)} />
+    </section>
+  )
+}
