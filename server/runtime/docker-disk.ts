@@ -1,4 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type Docker from 'dockerode'
+import type { Clock } from '../lib/clock.ts'
 import { within } from './docker-connect.ts'
 import { type Engine, statusOf } from './docker-engine.ts'
 import { imageLayers, type Layer } from './docker-layers.ts'
@@ -42,6 +44,11 @@ interface OwnImage {
   may_go: (needs: EngineNeeds) => boolean
 }
 
+interface Counted {
+  Volumes?: { Name: string; UsageData?: { Size: number } | null }[] | null
+  BuilderSize?: number
+}
+
 interface Part {
   kind: 'volumes' | 'databases' | 'other'
   bytes: number
@@ -54,7 +61,7 @@ const patience_ms = 8_000
 /** What was made so lately may be of something that has no row yet. */
 const young_ms = 10 * 60_000
 
-export function createEngineDisk(engine: Engine, now: () => number = Date.now): EngineDisk {
+export function createEngineDisk(engine: Engine, clock: Pick<Clock, 'now'>): EngineDisk {
   const layersOf = imageLayers()
   const filters = () => JSON.stringify(engine.ours())
 
@@ -92,19 +99,18 @@ export function createEngineDisk(engine: Engine, now: () => number = Date.now): 
     }
 
   /** Containers, networks and volumes. */
-  const parts = async (docker: Docker, has_sizes: boolean): Promise<Part[]> => {
-    const containers = (await docker.listContainers({ all: true, size: has_sizes, filters: filters() })).filter((one) =>
-      engine.isOurContainer(one.Labels),
-    )
+  const parts = async (docker: Docker, counted: Counted | undefined): Promise<Part[]> => {
+    const containers = (await docker.listContainers({ all: true, size: true, filters: filters() })).filter((one) => engine.isOurContainer(one.Labels))
     const networks = await docker.listNetworks({ filters: filters() })
-    const { Volumes } = has_sizes ? await volumesWithSizes(docker) : await docker.listVolumes({ filters: filters() })
+    const { Volumes } = await docker.listVolumes({ filters: filters() })
+    const sizes = new Map(counted?.Volumes?.map((one) => [one.Name, one.UsageData?.Size ?? 0]))
     return [
       ...containers.map((one): Part => {
         const deployment = one.Labels['homeport.deployment'] ?? ''
         return {
           kind: 'other',
           bytes: sizeOf(one),
-          may_go: (needs) => !needs.open.has(deployment) && !needs.serving.has(deployment) && now() - one.Created * 1000 > young_ms,
+          may_go: (needs) => !needs.open.has(deployment) && !needs.serving.has(deployment) && clock.now() - one.Created * 1000 > young_ms,
           remove: () => docker.getContainer(one.Id).remove({ force: true, v: true }),
         }
       }),
@@ -120,7 +126,7 @@ export function createEngineDisk(engine: Engine, now: () => number = Date.now): 
         const project = one.Labels['homeport.project'] ?? ''
         return {
           kind: role === 'cache' ? 'volumes' : 'databases',
-          bytes: Math.max(0, one.UsageData?.Size ?? 0),
+          bytes: Math.max(0, sizes.get(one.Name) ?? 0),
           may_go: (needs) => role === 'cache' && !needs.busy.has(project),
           remove: () => docker.getVolume(one.Name).remove(),
         }
@@ -128,9 +134,17 @@ export function createEngineDisk(engine: Engine, now: () => number = Date.now): 
     ]
   }
 
-  const volumesWithSizes = async (docker: Docker): Promise<{ Volumes: Docker.VolumeInspectInfo[] }> => {
-    const { Volumes } = (await within(patience_ms, docker.df())) as { Volumes: Docker.VolumeInspectInfo[] | null }
-    return { Volumes: (Volumes ?? []).filter((one) => one.Labels?.['homeport.instance'] === engine.options.instance_id) }
+  /** What the engine alone can count. It does so once at a time, for whoever asks first; undefined: not now. */
+  const askCounts = async (docker: Docker): Promise<Counted | undefined> => {
+    const giveUpAt = performance.now() + patience_ms
+    for (;;) {
+      try {
+        return (await within(patience_ms, docker.df())) as Counted
+      } catch (error) {
+        if (!/already running/.test(String(error)) || performance.now() > giveUpAt) return undefined
+        await delay(100)
+      }
+    }
   }
 
   const cleanImages = async (docker: Docker, kind: 'images' | 'build_cache', needs: () => Promise<EngineNeeds>) => {
@@ -157,8 +171,8 @@ export function createEngineDisk(engine: Engine, now: () => number = Date.now): 
     async use(needs) {
       const { docker } = await engine.connection()
       const own = await images(docker)
-      const others = await parts(docker, true)
-      const { BuilderSize = 0 } = (await within(patience_ms, docker.df())) as { BuilderSize?: number }
+      const counted = await askCounts(docker)
+      const others = await parts(docker, counted)
       const built = distinct(own.filter(({ kind }) => kind === 'images').flatMap(({ layers }) => layers))
       const isBuilt = new Set(built.map(({ id }) => id))
       const cached = distinct(own.filter(({ kind }) => kind === 'build_cache').flatMap(({ layers }) => layers)).filter(({ id }) => !isBuilt.has(id))
@@ -174,16 +188,17 @@ export function createEngineDisk(engine: Engine, now: () => number = Date.now): 
       ]
       for (const kind of ['volumes', 'databases', 'other'] as const) {
         const these = others.filter((one) => one.kind === kind)
-        kinds.push({ kind, bytes: sum(these), count: these.length, reclaimable_bytes: sum(these.filter((one) => one.may_go(needs))) })
+        const free = sum(these.filter((one) => one.may_go(needs)))
+        kinds.push({ kind, bytes: sum(these), count: these.length, reclaimable_bytes: kind === 'other' || counted ? free : null })
       }
-      return { kinds, shared_build_cache_bytes: BuilderSize }
+      return { kinds, shared_build_cache_bytes: counted?.BuilderSize ?? 0 }
     },
 
     async clean(kind, needs) {
       const { docker } = await engine.connection()
       if (kind === 'images' || kind === 'build_cache') return cleanImages(docker, kind, needs)
       let [bytes, count] = [0, 0]
-      for (const part of await parts(docker, true)) {
+      for (const part of await parts(docker, await askCounts(docker))) {
         if (part.kind !== kind || !part.may_go(await needs())) continue
         if (!(await part.remove().then(() => true, passOver))) continue
         bytes += part.bytes
