@@ -1,5 +1,5 @@
 import { cacheOperations } from './cache.ts'
-import { databaseOperations } from './databases.ts'
+import { databaseDumpOperations, databaseOperations } from './databases.ts'
 import { deploymentOperations } from './deployments.ts'
 import { envVarOperations } from './env-vars.ts'
 import { instanceOperations } from './instance.ts'
@@ -28,6 +28,7 @@ export const operations = {
 export const allOperations = {
   ...operations,
   ...instanceOperations,
+  ...databaseDumpOperations,
   ...networkOperations,
   ...sparklineOperations,
   ...watchOperations,

@@ -1,8 +1,17 @@
 import { Socket } from 'node:net'
 import type { Client } from 'pg'
+import { DatabaseUnavailable } from './database.ts'
 import { runPgDump, type Target } from './pg-dump.ts'
 
 export type { Target } from './pg-dump.ts'
+
+/** PostgreSQL is there and does not give the data. `message` is for the person. */
+export class DumpFailed extends Error {
+  constructor(message: string, cause: unknown) {
+    super(message, { cause })
+    this.name = 'DumpFailed'
+  }
+}
 
 const largeObjectStep = 256 * 2 ** 10
 
@@ -11,6 +20,16 @@ const largeObjectStep = 256 * 2 ** 10
  * grants are left out, since all belongs to the one role.
  */
 export async function* dumpDatabase(target: Target, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  try {
+    yield* writeDump(target, signal)
+  } catch (error) {
+    if (signal.aborted) throw signal.reason
+    const known = lostOrFull(error)
+    throw known ?? new DumpFailed(`The dump could not be written: ${error instanceof Error ? error.message : String(error)}`, error)
+  }
+}
+
+async function* writeDump(target: Target, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const { client, close } = await connect(target, signal)
   try {
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
@@ -75,6 +94,16 @@ export async function connect(target: Target, signal: AbortSignal): Promise<{ cl
   }
 }
 
+/** What has nothing to do with the data: the server went away, or its disk is full. */
+export function lostOrFull(error: unknown): Error | undefined {
+  if (!(error instanceof Error) || error instanceof DatabaseUnavailable) return error instanceof Error ? error : undefined
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  if (code === '53100') return Object.assign(new Error('The disk of the database server is full.', { cause: error }), { code: 'ENOSPC' })
+  if (/^(E[A-Z]+|08...|57P0.|53300)$/.test(code) || /^(Connection terminated|timeout)/.test(error.message))
+    return new DatabaseUnavailable('The connection to the database server was lost.', 'Try again in a moment.', error)
+  return undefined
+}
+
 const isOurs = `n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
   AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.objid = c.oid AND d.deptype = 'e')`
 
@@ -106,10 +135,13 @@ async function dumpSequences(client: Client): Promise<string> {
   return `${lines.join('')}\n`
 }
 
-/** pg_dump has made them, empty, in its first part. */
 async function* dumpLargeObjects(client: Client): AsyncGenerator<Uint8Array> {
-  const { rows } = await client.query<{ oid: string }>('SELECT oid::text FROM pg_catalog.pg_largeobject_metadata ORDER BY oid')
-  for (const { oid } of rows)
+  const { rows } = await client.query<{ oid: string; comment: string | null }>(
+    "SELECT oid::text, pg_catalog.obj_description(oid, 'pg_largeobject') AS comment FROM pg_catalog.pg_largeobject_metadata ORDER BY oid",
+  )
+  for (const { oid, comment } of rows) {
+    yield Buffer.from(`SELECT pg_catalog.lo_create(${oid});\n`)
+    if (comment !== null) yield Buffer.from(`COMMENT ON LARGE OBJECT ${oid} IS ${quoted(comment)};\n`)
     for (let offset = 0; ; offset += largeObjectStep) {
       const found = await client.query<{ bytes: string }>(
         `SELECT pg_catalog.encode(pg_catalog.lo_get(${oid}, ${offset}, ${largeObjectStep}), 'hex') AS bytes`,
@@ -118,6 +150,7 @@ async function* dumpLargeObjects(client: Client): AsyncGenerator<Uint8Array> {
       if (bytes !== '') yield Buffer.from(`SELECT pg_catalog.lo_put(${oid}, ${offset}, '\\x${bytes}');\n`)
       if (bytes.length < 2 * largeObjectStep) break
     }
+  }
 }
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`

@@ -1,5 +1,5 @@
 import type { Client } from 'pg'
-import { connect, type Target } from './dump.ts'
+import { connect, lostOrFull, type Target } from './dump.ts'
 import { readScript, ScriptRefused } from './script.ts'
 
 /** The file could not be put in, and everything is as it was. `message` is for the person. */
@@ -34,7 +34,7 @@ export async function restoreDatabase(target: Target, sql: AsyncIterable<Uint8Ar
   } catch (error) {
     if (signal.aborted) throw signal.reason
     if (error instanceof ScriptRefused) throw new RestoreFailed(error.message, error)
-    throw error
+    throw lostOrFull(error) ?? error
   } finally {
     await close()
   }

@@ -3,6 +3,8 @@ import { Problem } from '../contract/errors.ts'
 import type { Handlers } from '../contract/index.ts'
 import { DatabaseUnavailable } from '../database/database.ts'
 import { connectionString } from '../database/databases.ts'
+import { DumpFailed } from '../database/dump.ts'
+import { RestoreFailed } from '../database/restore.ts'
 import { findAccount } from '../store/people.ts'
 import type { DatabaseRow, ProjectRow } from '../store/tables.ts'
 import { projectFor } from './access.ts'
@@ -84,6 +86,8 @@ export async function reached<T>(work: Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof DatabaseUnavailable)
       throw new Problem('database_unavailable', `${error.message} ${error.hint}`, { cause: error.cause, retry_after_s: 5 })
+    if (error instanceof DumpFailed) throw new Problem('database_unavailable', `${error.message}. Nothing was changed.`, { cause: error.cause })
+    if (error instanceof RestoreFailed) throw new Problem('restore_failed', `${error.message}. The database is as it was.`)
     throw error
   }
 }

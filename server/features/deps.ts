@@ -2,6 +2,7 @@ import type { Check, RuntimeStatus, Settings } from '../contract/instance.ts'
 import type { LanStatus } from '../contract/network.ts'
 import type { ScreenshotVariant } from '../contract/previews.ts'
 import type { Databases } from '../database/databases.ts'
+import type { Dumps } from '../database/dumps.ts'
 import type { Engine } from '../deploy/engine.ts'
 import type { Watcher } from '../deploy/watch.ts'
 import type { EdgeCache } from '../edge/edge.ts'
@@ -24,6 +25,7 @@ export interface FeatureDeps {
   watcher: Pick<Watcher, 'check' | 'follow'>
   sealer: Sealer
   databases: Databases
+  dumps: Dumps
   bus: Bus
   clock: Clock
   /** What the edge has stored of the apps' answers. */

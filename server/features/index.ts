@@ -1,9 +1,11 @@
+import { databaseDumpOperations } from '../contract/databases.ts'
 import { envVarOperations } from '../contract/env-vars.ts'
 import type { Handlers, OperationId } from '../contract/index.ts'
 import { deploymentFor, projectFor } from './access.ts'
 import { createBackupHandlers } from './backups.ts'
 import { createCacheHandlers } from './cache.ts'
 import type { Context } from './context.ts'
+import { createDatabaseDumpHandlers, dumpFor } from './database-dumps.ts'
 import { createDatabaseHandlers } from './databases.ts'
 import { createDeploymentHandlers } from './deployments.ts'
 import type { FeatureDeps } from './deps.ts'
@@ -30,6 +32,7 @@ export function createHandlers(deps: FeatureDeps): Handlers<Context> {
     ...createPreviewHandlers(deps),
     ...createCacheHandlers(deps),
     ...createDatabaseHandlers(deps),
+    ...createDatabaseDumpHandlers(deps),
     ...createDeploymentHandlers(deps),
     ...createEnvVarHandlers(deps),
     ...createInstanceHandlers(deps),
@@ -50,6 +53,7 @@ export function createResolver(deps: FeatureDeps): (context: Context, id: Operat
     if (slug === undefined) return
     await deps.store.db.read((tx) => {
       if (id === undefined) projectFor(tx, caller, slug)
+      else if (operation in databaseDumpOperations) dumpFor(tx, caller, { slug, id })
       else if (operation in envVarOperations) envVarFor(tx, caller, { slug, id })
       else deploymentFor(tx, caller, slug, id)
     })
