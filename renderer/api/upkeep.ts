@@ -16,3 +16,25 @@ export function useDisk(enabled = true) {
     staleTime: 2_000,
   })
 }
+
+export function useBackups(enabled = true) {
+  const client = useClient()
+  return useQuery({
+    queryKey: keys.backups,
+    enabled,
+    queryFn: ({ signal }) => client.call('listBackups', { signal }),
+    refetchInterval: lookAgain_ms,
+    staleTime: 2_000,
+  })
+}
+
+/** Dumps of every project's database, of projects that are gone too. */
+export function useEveryDump(enabled = true) {
+  const client = useClient()
+  return useQuery({
+    queryKey: keys.everyDump,
+    enabled,
+    queryFn: async ({ signal }) => (await client.call('listEveryDatabaseDump', { signal })).dumps,
+    staleTime: 2_000,
+  })
+}

@@ -36,6 +36,9 @@ function Disk() {
     setCleaning(null)
     if (params.has('do')) setParams({}, { replace: true })
   }
+  const rows = [...(data?.kinds ?? [])].sort((a, b) => b.bytes - a.bytes)
+  const told = rows.filter(isWorthARow)
+  const untold = [...new Set(rows.filter((row) => !isWorthARow(row)).map(nameOf))]
   return (
     <>
       {error && <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />}
@@ -48,12 +51,11 @@ function Disk() {
               <h2 id="kinds">By kind</h2>
             </header>
             <ul>
-              {[...data.kinds]
-                .sort((a, b) => b.bytes - a.bytes)
-                .map((row) => (
-                  <KindRow key={`${row.kind} ${row.place}`} row={row} onClean={(kind) => setCleaning([kind])} />
-                ))}
+              {told.map((row) => (
+                <KindRow key={`${row.kind} ${row.place}`} row={row} onClean={(kind) => setCleaning([kind])} />
+              ))}
             </ul>
+            {untold.length > 0 && <p className="disk-nothing faint">Nothing yet: {untold.join(', ')}.</p>}
           </section>
           {shown && <CleanDialog rows={data.kinds} chosen={shown} onOpenChange={close} />}
         </>
@@ -61,6 +63,10 @@ function Disk() {
     </>
   )
 }
+
+/** Something lies there, or perhaps does: it is not known while the engine is away. */
+const isWorthARow = ({ bytes: taken, reclaimable_bytes }: DiskUse) => taken > 0 || reclaimable_bytes !== 0
+const nameOf = ({ kind, place }: DiskUse) => `${kinds[kind].name.toLowerCase()}${place === 'engine' ? ' inside the engine' : ''}`
 
 function Room({ disk, onClean }: { disk: Answer<'getDisk'>; onClean: () => void }) {
   const parts = partsOf(disk.kinds)
@@ -125,7 +131,7 @@ function KindRow({ row, onClean }: { row: DiskUse; onClean: (kind: CleanKind) =>
       </div>
       <p className="disk-bytes">
         <strong>{bytes(row.bytes)}</strong>
-        {count !== null && <span className="faint">{count === 1 ? '1 piece' : `${count.toLocaleString()} pieces`}</span>}
+        {count !== null && count > 0 && <span className="faint">{count === 1 ? '1 piece' : `${count.toLocaleString()} pieces`}</span>}
       </p>
       <p className="disk-free">
         {isCleanable(kind) &&

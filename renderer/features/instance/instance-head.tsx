@@ -5,6 +5,7 @@ const tabs = [
   { path: '/instance', text: 'Instance' },
   { path: '/instance/network', text: 'Network' },
   { path: '/instance/disk', text: 'Disk' },
+  { path: '/instance/backups', text: 'Backups' },
 ] as const
 
 /** Name and tabs over the pages of the instance. Its network is the owner's business. */

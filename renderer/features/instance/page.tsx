@@ -9,6 +9,7 @@ import { Doctor } from './doctor.tsx'
 import { InstanceHead } from './instance-head.tsx'
 import { InstanceSettings } from './instance-settings.tsx'
 import { People } from './people.tsx'
+import { Recovered } from './recovered.tsx'
 import './page.css'
 
 /** The instance itself: what it runs on, where it answers, who is on it, what ails it. */
@@ -36,6 +37,7 @@ export default function InstancePage() {
   return (
     <div className="page instance">
       <InstanceHead />
+      <Recovered />
       <div className="instance-columns">
         <section className="card card-body stack" aria-labelledby="runtime">
           <h2 id="runtime">Runtime</h2>

@@ -1,0 +1,41 @@
+import { useMutationState, useQuery } from '@tanstack/react-query'
+import type { CallInput } from './client.ts'
+import { keys } from './keys.ts'
+import { problemFrom } from './problem.ts'
+import { look_again_ms, useClient } from './queries.ts'
+
+/** The database of a project, or null. Its size grows unsaid: it is asked for again while somebody looks. */
+export function useDatabase(slug: string) {
+  const client = useClient()
+  return useQuery({
+    queryKey: keys.database(slug),
+    queryFn: async ({ signal }) => {
+      try {
+        return (await client.call('getDatabase', { params: { slug }, signal })).database
+      } catch (error) {
+        if (problemFrom(error).code === 'database_not_found') return null
+        throw error
+      }
+    },
+    refetchInterval: 2 * look_again_ms,
+    staleTime: 1_000,
+  })
+}
+
+export function useDumps(slug: string) {
+  const client = useClient()
+  return useQuery({
+    queryKey: keys.dumps(slug),
+    queryFn: async ({ signal }) => (await client.call('listDatabaseDumps', { params: { slug }, signal })).dumps,
+    staleTime: 1_000,
+  })
+}
+
+/** When the database of this project was asked for, while it is being made, also by who has been elsewhere meanwhile. */
+export function useProvisioningSince(slug: string): number | null {
+  const since = useMutationState({
+    filters: { mutationKey: ['createDatabase'], status: 'pending' },
+    select: ({ state }) => ((state.variables as CallInput<'createDatabase'>).params.slug === slug ? state.submittedAt : null),
+  })
+  return since.find((at) => at !== null) ?? null
+}

@@ -1,0 +1,123 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { type DragEvent, type FormEvent, useRef, useState } from 'react'
+import type { Project } from '../../../server/contract/projects.ts'
+import { keys } from '../../api/keys.ts'
+import { useUpload } from '../../api/use-upload.ts'
+import { useUi } from '../../stores/ui.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { ProblemView } from '../../ui/feedback.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { bytes } from '../../ui/format.ts'
+import { Progress } from '../../ui/progress.tsx'
+import { transferWords } from '../../ui/transfer-words.ts'
+import { type SqlFile, readSqlFile } from './words.ts'
+
+/** Replaces the database by a file of SQL: chosen or dropped, looked at before it is sent. */
+export function ImportDialog({ project, onOpenChange, onImported }: { project: Project; onOpenChange: () => void; onImported: () => void }) {
+  const { slug } = project
+  const cache = useQueryClient()
+  const showToast = useUi((state) => state.showToast)
+  const [chosen, setChosen] = useState<SqlFile | string | null>(null)
+  const [typed, setTyped] = useState('')
+  const [isOver, setOver] = useState(false)
+  const input = useRef<HTMLInputElement>(null)
+  const upload = useUpload('importDatabase', ({ database }) => {
+    cache.setQueryData(keys.database(slug), database)
+    showToast({ kind: 'done', text: 'Imported. What the database held before is in a dump of its own.', request_id: null })
+    onImported()
+    onOpenChange()
+  })
+  const { transfer } = upload
+  const file = typeof chosen === 'object' ? chosen : null
+
+  const choose = async (files: FileList | null | undefined) => {
+    const [first, ...others] = files ?? []
+    if (!first || transfer) return
+    upload.forget()
+    setChosen(others.length > 0 ? 'One file at a time, please.' : await readSqlFile(first))
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (file && typed === slug && !transfer) void upload.start({ params: { slug } }, file.file, file.type)
+  }
+  const drop = (event: DragEvent) => {
+    event.preventDefault()
+    setOver(false)
+    void choose(event.dataTransfer.files)
+  }
+  return (
+    <Dialog
+      open
+      onOpenChange={() => {
+        // A press beside the dialog ends nothing that runs; Cancel does.
+        if (!transfer) onOpenChange()
+      }}
+      title="Import a file of SQL"
+      about="All that is in the database now is replaced by the file. What is there now is dumped first, and if anything in the file fails it stays as it is."
+    >
+      <form className="stack" onSubmit={submit}>
+        <div
+          className={`db-file ${isOver ? 'db-file-over' : ''}`}
+          onDragOver={(event) => {
+            event.preventDefault()
+            setOver(true)
+          }}
+          onDragLeave={() => setOver(false)}
+          onDrop={drop}
+        >
+          <input
+            ref={input}
+            type="file"
+            className="unseen"
+            accept=".sql,.gz,.sql.gz,application/sql,application/gzip"
+            aria-label="File of SQL"
+            tabIndex={-1}
+            onChange={({ target }) => {
+              void choose(target.files)
+              target.value = ''
+            }}
+          />
+          <div>
+            {file ? (
+              <p>
+                <strong>{file.file.name}</strong> <span className="faint">{bytes(file.file.size)}</span>
+              </p>
+            ) : (
+              <p>Drop a file here, or choose one.</p>
+            )}
+            <p className="field-hint">A .sql or .sql.gz as pg_dump writes it, of up to 4 GiB.</p>
+          </div>
+          <Button disabled={transfer !== null} onClick={() => input.current?.click()}>
+            {file ? 'Another file…' : 'Choose a file…'}
+          </Button>
+        </div>
+        {typeof chosen === 'string' && (
+          <p className="field-error" role="alert">
+            {chosen}
+          </p>
+        )}
+        <TextField
+          label={`Type ${slug} to confirm`}
+          mono
+          value={typed}
+          disabled={transfer !== null}
+          onChange={({ target }) => setTyped(target.value)}
+        />
+        {transfer &&
+          (transfer.sent < transfer.total ? (
+            <Progress label={`Sending ${transfer.name}`} value={transfer.sent / transfer.total} text={transferWords(transfer)} />
+          ) : (
+            <Progress label="Dumping what is there, then running the file" />
+          ))}
+        {upload.problem && <ProblemView problem={upload.problem} />}
+        <footer className="dialog-foot">
+          <Button onClick={() => (transfer ? upload.cancel() : onOpenChange())}>Cancel</Button>
+          <Button kind="danger" type="submit" busy={transfer !== null} disabled={!file || typed !== slug}>
+            Replace the database
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,46 @@
+import type { Backup } from '../../../server/contract/upkeep.ts'
+import { useInstance } from '../../api/queries.ts'
+import { useDisk } from '../../api/upkeep.ts'
+import { CopyButton } from '../../ui/copy.tsx'
+
+/** How a backup comes back, and the one thing that is in none. */
+export function RestoreHow({ newest }: { newest: Backup | undefined }) {
+  const session = useInstance().data
+  const dataDir = useDisk().data?.data_dir
+  const isInKeychain = session?.instance.encryption === 'keychain'
+  const command = `npx homeport restore ${shellWord(newest?.path ?? 'BACKUP-FILE')} --data NEW-FOLDER`
+  return (
+    <div className="backup-pair">
+      <section className="card card-body stack" aria-labelledby="bring-back">
+        <h2 id="bring-back">To bring one back</h2>
+        <p className="quiet">
+          Into a new, empty folder, on this machine or on another, with Homeport stopped there. It proves what it restored before it ends.
+        </p>
+        <p className="command">
+          <code>{command}</code>
+          <CopyButton text={command} label="Copy the command" />
+        </p>
+      </section>
+      <section className="card card-body stack" aria-labelledby="not-in-it">
+        <h2 id="not-in-it">What is not in it</h2>
+        <p className="quiet">
+          The master key. Without it nobody reads a variable or a password of a backup, you neither.{' '}
+          {isInKeychain
+            ? 'It lies in the keychain of this machine.'
+            : 'It lies in a file that only you may read, unless HOMEPORT_MASTER_KEY_FILE names another. Keep a copy elsewhere, apart from the backups.'}
+        </p>
+        {!isInKeychain && dataDir && (
+          <p className="command">
+            <code>{`${dataDir}/master.key`}</code>
+            <CopyButton text={`${dataDir}/master.key`} label="Copy where the master key lies" />
+          </p>
+        )}
+      </section>
+    </div>
+  )
+}
+
+/** A path as a shell takes it. */
+function shellWord(text: string): string {
+  return /^[\w./:@-]+$/.test(text) ? text : `'${text.replace(/'/g, `'\\''`)}'`
+}
