@@ -115,6 +115,7 @@ async function cleanPreview(deps: YardDeps, work: Extract<Cleanup, { kind: 'prev
     for (const found of await driver.list()) if (ids.has(found.deployment_id)) await driver.stop(found.id, 0)
   }
   for (const row of rows) if (row.artifact !== null) await release(deps, row)
+  for (const row of rows) await deps.forgetScreenshots({ project_id, deployment_id: row.id })
   if (!isBack) deps.store.logs.remove(logOf({ project_id, target: 'preview', branch }))
   if (!isBack) await deps.databases.dropPreview(project_id, branch)
   if (!isTaken) await deps.edge.cache.purgeName(project_id, work.host)

@@ -1,0 +1,137 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import type { Deployment } from '../../server/contract/deployments.ts'
+import { branchesOf, commitOn, gitIn, previewsOf, watched } from '../support/branches.ts'
+import { createDice } from '../support/dice.ts'
+import type { TestPlatform } from '../support/platform.ts'
+import { makeRepository } from '../support/repository.ts'
+import { until } from '../support/until.ts'
+
+const names = ['one', 'feature/two', 'feature/deep/three', 'Four', 'fix_5']
+
+export interface BranchStory {
+  home: TestPlatform
+  seed: number
+  steps: number
+  /** What a branch holds, so that the edge can be asked for `text`. */
+  files(text: string): Record<string, string>
+  /** Looks for what is left of deployments that are not among these. */
+  leftovers(open: ReadonlySet<string>): Promise<string[]>
+}
+
+/** Five branches pushed, rewritten, rebased, renamed and deleted at random: after each step the previews are the branches. */
+export async function rollBranches({ home, seed, steps, files, leftovers }: BranchStory): Promise<void> {
+  console.log(`branches: seed ${seed}`)
+  const dice = createDice(seed)
+  const slug = `dice-${seed}`
+  const repository = makeRepository({ ...files('main'), 'main.txt': '0' })
+  const { folder } = repository
+  const git = gitIn(folder)
+  const texts = new Map<string, string>()
+  await home.createProject({ slug, repo_url: repository.url })
+  await watched(home, slug)
+  let count = 0
+
+  const others = () => [...branchesOf(folder)].filter(([branch]) => branch !== 'main')
+  const push = (branch: string) => {
+    texts.set(branch, `${branch} ${++count}`)
+    commitOn(folder, branch, files(`${branch} ${count}`))
+  }
+  const deeds = {
+    push: () => push(dice.pick(names)),
+    amend(branch: string) {
+      texts.set(branch, `${branch} ${++count}`)
+      git('checkout', '--quiet', branch)
+      git('reset', '--quiet', '--soft', 'main')
+      git('checkout', '--quiet', 'main')
+      git('branch', '--quiet', '--force', branch, 'main')
+      commitOn(folder, branch, files(`${branch} ${count}`), 'Written anew')
+    },
+    rebase(branch: string) {
+      repository.commit({ 'main.txt': String(++count) })
+      git('rebase', '--quiet', 'main', branch)
+      git('checkout', '--quiet', 'main')
+    },
+    rename(branch: string) {
+      const free = names.filter((name) => !branchesOf(folder).has(name))
+      if (free.length === 0) return
+      const name = dice.pick(free)
+      git('branch', '-m', branch, name)
+      texts.set(name, texts.get(branch) ?? '')
+    },
+    remove: (branch: string) => git('branch', '--quiet', '-D', branch),
+    pack: () => git('pack-refs', '--all'),
+  }
+
+  const settled = async (step: number): Promise<void> => {
+    const seen = await until(
+      async () => {
+        const previews = await previewsOf(home, slug)
+        const shown = previews.map((one) => `${one.branch} ${one.commit_sha} ${one.status}`).toSorted()
+        const wanted = others()
+          .map(([branch, sha]) => `${branch} ${sha} ready`)
+          .toSorted()
+        return JSON.stringify(shown) === JSON.stringify(wanted) ? previews : undefined
+      },
+      { what: `the previews after step ${step} of seed ${seed}`, timeout_ms: 120_000, every_ms: 100 },
+    )
+    for (const one of seen) expect((await home.edge(one.host)).body, `step ${step}, ${one.branch}`).toContain(texts.get(one.branch))
+    const branches = new Set(seen.map((one) => one.branch))
+    const open = new Set(
+      (await everyDeployment(home, slug)).filter((one) => one.target === 'production' || branches.has(one.branch ?? '')).map((one) => one.id),
+    )
+    await until(async () => ((await leftovers(open)).length === 0 ? true : undefined), {
+      what: `nothing of closed previews after step ${step} of seed ${seed}: ${(await leftovers(open)).join(', ')}`,
+    })
+  }
+
+  try {
+    for (let step = 1; step <= steps; step++) {
+      for (let more = dice.chance(0.3) ? dice.between(2, 4) : 1; more > 0; more--) {
+        const there = others().map(([branch]) => branch)
+        const deed =
+          there.length === 0 ? 'push' : dice.pick(['push', 'push', 'push', 'amend', 'rebase', 'rename', 'remove', 'remove', 'pack'] as const)
+        deeds[deed](there.length === 0 ? '' : dice.pick(there))
+      }
+      await settled(step)
+    }
+    for (const [branch] of others()) deeds.remove(branch)
+    await settled(steps + 1)
+    // Rows stay, as history; nothing of them serves.
+    expect((await everyDeployment(home, slug)).filter((one) => one.is_current)).toEqual([])
+  } finally {
+    repository.remove()
+  }
+}
+
+async function everyDeployment(home: TestPlatform, slug: string): Promise<Deployment[]> {
+  const all: Deployment[] = []
+  let cursor: string | null = ''
+  while (cursor !== null) {
+    const path: string = `/v1/projects/${slug}/deployments?limit=100${cursor === '' ? '' : `&cursor=${cursor}`}`
+    const { body } = await home.api<{ deployments: Deployment[]; next_cursor: string | null }>('GET', path)
+    all.push(...body.deployments)
+    cursor = body.next_cursor
+  }
+  return all
+}
+
+/** Folders of deployments in a data folder. */
+export function foldersOf(data_dir: string, open: ReadonlySet<string>): string[] {
+  const left = []
+  for (const room of ['bundles', 'work', 'sources', 'processes'])
+    for (const name of read(join(data_dir, room))) {
+      const id = /dpl_[0-9a-z]{26}/.exec(name)?.[0]
+      if (id !== undefined && !open.has(id)) left.push(`${room}/${name}`)
+    }
+  return left
+}
+
+function read(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
