@@ -5,6 +5,7 @@ import { type Client, NotReachable, Refusal } from './client.ts'
 import { type Call, type Command, exitCodes, type Flags, help, parse, UsageError } from './command.ts'
 import { deploy } from './deploy.ts'
 import { deployments } from './deployments.ts'
+import { disk } from './disk.ts'
 import { doctor } from './doctor.ts'
 import { env } from './env.ts'
 import { hosts } from './hosts.ts'
@@ -37,6 +38,7 @@ const clients = {
   password,
   open,
   doctor,
+  disk,
   user,
   team,
   settings,

@@ -3,7 +3,7 @@ import type { Handlers } from '../contract/index.ts'
 import { isoTime } from '../lib/clock.ts'
 import { hashSecret, newSecret } from '../lib/token.ts'
 import { findDeploymentById } from '../store/deployments.ts'
-import { findAccount, findUser, insertSignInCode, removeSession } from '../store/people.ts'
+import { findAccount, findUser, removeSession } from '../store/people.ts'
 import { ownerHasPassword } from '../store/passwords.ts'
 import { findProject, findProjectBySlug } from '../store/projects.ts'
 import { maySee } from './access.ts'
@@ -74,15 +74,15 @@ export function createInstanceHandlers(deps: FeatureDeps): InstanceHandlers {
     async updateSettings(_context, { body }) {
       if (body.lan === true && !(await db.read(ownerHasPassword))) throw passwordRequired()
       const settings = await deps.settings.change(body)
+      // What cannot be done now is done by the hourly round.
+      if (body.keep_deployments !== undefined) void deps.engine.prune().catch(() => {})
       if (body.lan !== undefined) await deps.lan.look()
       if (body.hosts_file !== undefined) await deps.names.followSetting()
       return { settings }
     },
 
     async createSignInLink({ caller }) {
-      const code = newSecret()
-      const expires_at = isoTime(deps.clock.now() + linkLife_ms)
-      await db.write((tx) => insertSignInCode(tx, { hash: hashSecret(code), user_id: caller.user_id, expires_at }))
+      const { code, expires_at } = await newSignInCode({ db, clock: deps.clock }, caller.user_id, linkLife_ms)
       return { url: `${deps.instance().api_url}/sign-in?code=${code}`, expires_at }
     },
 

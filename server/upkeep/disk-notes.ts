@@ -25,7 +25,5 @@ export const stillCounting = 'Still being counted: at least this much. Look agai
 
 export const noteOf = (kind: DiskKind, place: DiskUse['place']): string | null => (place === 'engine' ? inTheEngine : inDataFolder)[kind] ?? null
 
-export function sizeText(bytes: number): string {
-  const [unit, size] = bytes >= 1024 ** 3 ? ['GiB', 1024 ** 3] : bytes >= 1024 ** 2 ? ['MiB', 1024 ** 2] : ['KiB', 1024]
-  return `${(bytes / Number(size)).toFixed(bytes >= 1024 ** 2 ? 1 : 0)} ${unit}`
-}
+export const sizeText = (bytes: number): string =>
+  bytes < 1_000_000_000 ? `${(bytes / 1_000_000).toFixed(1)} MB` : `${(bytes / 1_000_000_000).toFixed(1)} GB`
