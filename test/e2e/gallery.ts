@@ -2,9 +2,11 @@
  * Pictures of every screen, in both themes, wide and narrow, into out/gallery/: `node test/e2e/gallery.ts [parts of names]`.
  * What is in the pictures really happens: the platform runs, builds and serves.
  */
+import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Page, chromium } from '@playwright/test'
+import { zipOf } from '../support/archives.ts'
 import { startTestPlatform } from '../support/platform.ts'
 import { chromiumPath } from '../support/requirements.ts'
 import { type Scene, setScene } from './scene.ts'
@@ -26,6 +28,29 @@ const shots = (scene: Scene): Shot[] => [
   { name: 'overview-building', path: 'projects/night-ferry' },
   { name: 'overview-stopped', path: 'projects/lighthouse' },
   { name: 'overview-new', path: 'projects/chart-room' },
+  { name: 'previews', path: 'projects/harbour-shop/previews' },
+  { name: 'previews-none', path: 'projects/tide-tables/previews' },
+  { name: 'previews-no-repository', path: 'projects/chart-room/previews' },
+  { name: 'upload-dialog', path: 'projects/harbour-shop?do=upload' },
+  {
+    name: 'upload-refused',
+    path: 'projects/harbour-shop',
+    act: (page) => bring(page, [{ name: 'café.zip', mimeType: 'application/zip', buffer: zipOf([{ name: '../outside.txt', data: 'x' }]) }]),
+  },
+  {
+    name: 'upload-under-way',
+    path: 'projects/harbour-shop',
+    async act(page) {
+      const line = await page.context().newCDPSession(page)
+      await line.send('Network.enable')
+      const speed = (uploadThroughput: number) =>
+        line.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput })
+      await speed(2_000_000)
+      await bring(page, [{ name: 'harbour-shop.zip', mimeType: 'application/zip', buffer: Buffer.concat([Buffer.from('PK'), randomBytes(48e6)]) }])
+      await page.getByText('left').waitFor()
+    },
+  },
+  { name: 'drop', path: 'projects/harbour-shop', act: hover },
   { name: 'deployments', path: 'projects/harbour-shop/deployments' },
   { name: 'deployment-ready', path: `projects/harbour-shop/deployments/${scene.serving_id}` },
   { name: 'deployment-failed', path: `projects/harbour-shop/deployments/${scene.failed_id}` },
@@ -93,6 +118,22 @@ const shots = (scene: Scene): Shot[] => [
     act: (page) => page.getByRole('button', { name: 'Delete…' }).click(),
   },
 ]
+
+async function bring(page: Page, files: { name: string; mimeType: string; buffer: Buffer }[]) {
+  const choosing = page.waitForEvent('filechooser')
+  await page.getByRole('button', { name: 'More actions' }).click()
+  await page.getByRole('menuitem', { name: 'Upload' }).click()
+  await page.getByRole('button', { name: 'Choose a file…' }).click()
+  await (await choosing).setFiles(files)
+  await page.getByRole('region', { name: 'Upload' }).or(page.getByRole('alert')).first().waitFor()
+}
+
+/** A file from outside of the browser, over the page. */
+async function hover(page: Page) {
+  const hand = await page.context().newCDPSession(page)
+  const data = { items: [], files: [import.meta.filename], dragOperationsMask: 1 }
+  for (const type of ['dragEnter', 'dragOver'] as const) await hand.send('Input.dispatchDragEvent', { type, x: 200, y: 400, data })
+}
 
 mkdirSync(folder, { recursive: true })
 const scene = await setScene()

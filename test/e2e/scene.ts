@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Preview } from '../../server/contract/previews.ts'
 import { type TestPlatform, startTestPlatform, until } from '../support/platform.ts'
 import { type Repository, makeRepository } from '../support/repository.ts'
 
@@ -117,6 +118,8 @@ export async function setScene(): Promise<Scene> {
   const shop = repository(talkativeApp('Harbour Shop 1.0', buildTalk))
   signed(shop, 'Ida Brekke', { 'README.md': '# Shop' }, 'Open the shop')
   await home.createProject({ name: 'Harbour shop', slug: 'harbour-shop', repo_url: shop.url })
+  // Its production is deployed by hand here, version by version.
+  await home.api('PATCH', '/instance/projects/harbour-shop/watching', { deploys_pushes: false })
   await home.api('POST', '/v1/projects/harbour-shop/env-vars', {
     vars: [
       { key: 'CURRENCY', value: 'NOK' },
@@ -156,6 +159,23 @@ export async function setScene(): Promise<Scene> {
     ],
   })
   await home.createProject({ name: 'Chart room', slug: 'chart-room' })
+  for (const [branch, author, files, message] of [
+    ['feature/tide-widget', 'Solveig Aas', talkativeApp('Harbour Shop with tides', buildTalk), 'Show the tide beside each berth'],
+    ['round-to-ore', 'Ida Brekke', { 'build.js': brokenBuild }, 'Round to whole øre everywhere'],
+    ['winter-colours', 'Jonas Vik', talkativeApp('Harbour Shop in winter', buildTalk), 'Winter colours, and a map that folds'],
+  ] as const) {
+    execFileSync('git', ['switch', '--quiet', '-c', branch, 'main'], { cwd: shop.folder })
+    signed(shop, author, files, message)
+    const sha = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: shop.folder, encoding: 'utf8' }).trim()
+    await home.api('POST', '/instance/projects/harbour-shop/watching/check')
+    await until(
+      async () => {
+        const { body } = await home.api<{ previews: Preview[] }>('GET', '/v1/projects/harbour-shop/previews')
+        return body.previews.find((one) => one.branch === branch && one.commit_sha === sha && /ready|failed/.test(one.status))
+      },
+      { what: `the preview of ${branch}`, timeout_ms: 60_000 },
+    )
+  }
 
   const ferry = repository(
     talkativeApp(
