@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Deployment } from '../../server/contract/deployments.ts'
+import type { Watching } from '../../server/contract/previews.ts'
 import { check, commitOn, gitIn, previewOf, previewsOf, watched } from '../support/branches.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
@@ -21,10 +22,14 @@ afterEach(() => {
   for (const one of repositories.splice(0)) one.remove()
 })
 
-/** A project with a repository that was looked at. */
-async function linked(): Promise<{ slug: string; repository: Repository }> {
+function made(): Repository {
   const repository = makeRepository(page('main'))
   repositories.push(repository)
+  return repository
+}
+
+/** A project with a repository that was looked at. */
+async function linked(repository = made()): Promise<{ slug: string; repository: Repository }> {
   const slug = `site-${++count}`
   await home.createProject({ slug, repo_url: repository.url })
   await watched(home, slug)
@@ -33,6 +38,17 @@ async function linked(): Promise<{ slug: string; repository: Repository }> {
 
 const deploymentsOf = async (slug: string, query = '') =>
   (await home.api<{ deployments: Deployment[] }>('GET', `/v1/projects/${slug}/deployments${query}`)).body.deployments
+
+const change = (slug: string, body: object) => home.api<{ watching: Watching }>('PATCH', `/instance/projects/${slug}/watching`, body)
+
+/** Waits until production shows a text. */
+const shows = (slug: string, text: string) =>
+  until(async () => ((await home.edge(`${slug}.localhost`)).body.includes(text) ? true : undefined), { what: `${slug} showing ${text}` })
+
+const gone = (slug: string, branch: string) =>
+  until(async () => ((await previewsOf(home, slug)).some((one) => one.branch === branch) ? undefined : true), {
+    what: `the end of the preview of ${branch}`,
+  })
 
 describe('a branch', () => {
   test('gets a preview with its first commit, another version with its next, and none any more once it is deleted', async () => {
@@ -54,7 +70,7 @@ describe('a branch', () => {
     expect((await home.edge(preview.host)).body).toContain('<h1>two</h1>')
 
     gitIn(repository.folder)('branch', '-D', 'feature/One')
-    await until(async () => ((await previewsOf(home, slug)).length === 0 ? true : undefined), { what: 'the end of the preview' })
+    await gone(slug, 'feature/One')
     expect((await home.edge(preview.host)).status).toBe(404)
     expect((await deploymentsOf(slug)).map((one) => [one.status, one.is_current])).toEqual([
       ['ready', false],
@@ -62,20 +78,158 @@ describe('a branch', () => {
     ])
   })
 
-  test('the production branch is deployed by a push', async () => {
+  test('that was there when the repository was linked gets its preview with its next commit', async () => {
+    const repository = made()
+    commitOn(repository.folder, 'older', page('before'))
+    const { slug } = await linked(repository)
+    await check(home, slug)
+    expect(await deploymentsOf(slug)).toEqual([])
+    const next = commitOn(repository.folder, 'older', page('after'))
+    await previewOf(home, slug, 'older', next)
+  })
+
+  test('with the label of another gets a name of its own', async () => {
+    const { slug, repository } = await linked()
+    const one = await previewOf(home, slug, 'a/b', commitOn(repository.folder, 'a/b', page('slash')))
+    const other = await previewOf(home, slug, 'a-b', commitOn(repository.folder, 'a-b', page('hyphen')))
+    expect(one.host).toBe(`a-b--${slug}.localhost`)
+    expect(other.host).toMatch(new RegExp(`^a-b-[0-9a-f]{6}--${slug}\\.localhost$`))
+    expect((await home.edge(one.host)).body).toContain('slash')
+    expect((await home.edge(other.host)).body).toContain('hyphen')
+  })
+
+  test('that is pushed again is deployed once for its last commit when pushes follow one another closely', async () => {
+    const { slug, repository } = await linked()
+    let last = ''
+    for (let i = 0; i < 8; i++) last = commitOn(repository.folder, 'busy', page(`commit ${i}`))
+    const preview = await previewOf(home, slug, 'busy', last)
+    expect((await home.edge(preview.host)).body).toContain('commit 7')
+    const all = await deploymentsOf(slug)
+    expect(all.filter((one) => one.status === 'ready').length).toBeLessThanOrEqual(3)
+    expect(all.filter((one) => one.is_current)).toHaveLength(1)
+  })
+
+  test('a build that fails leaves what serves, and the project, as they are', async () => {
+    const { slug, repository } = await linked()
+    repository.commit(page('production'))
+    await shows(slug, 'production')
+    const good = await previewOf(home, slug, 'shaky', commitOn(repository.folder, 'shaky', page('good')))
+    const bad = commitOn(repository.folder, 'shaky', { 'package.json': '{ "scripts": { "build": "exit 3" } }' })
+    const after = await until(async () => (await previewsOf(home, slug)).find((one) => one.status === 'failed'), { what: 'the failed build' })
+    expect(after).toMatchObject({ deployment_id: good.deployment_id, commit_sha: good.commit_sha, url: good.url })
+    expect((await deploymentsOf(slug))[0]).toMatchObject({ commit_sha: bad, status: 'failed', target: 'preview' })
+    expect((await home.edge(good.host)).body).toContain('good')
+    expect(await home.project(slug)).toMatchObject({ status: 'live' })
+  })
+})
+
+describe('the production branch', () => {
+  test('is deployed by a push, and no commit twice', async () => {
     const { slug, repository } = await linked()
     const sha = repository.commit(page('pushed'))
-    const [found] = await until(
-      async () => {
-        const list = await deploymentsOf(slug, '?status=ready')
-        return list.length > 0 ? list : undefined
-      },
-      { what: 'the deployment of the push' },
-    )
-    expect(found).toMatchObject({ target: 'production', trigger: 'push', branch: 'main', commit_sha: sha, is_current: true })
-    expect((await home.edge(`${slug}.localhost`)).body).toContain('pushed')
+    await shows(slug, 'pushed')
+    const [found] = await deploymentsOf(slug)
+    expect(found).toMatchObject({ target: 'production', trigger: 'push', branch: 'main', commit_sha: sha })
     expect(await previewsOf(home, slug)).toEqual([])
     await check(home, slug)
     expect(await deploymentsOf(slug)).toHaveLength(1)
+  })
+
+  test('what was deployed by hand is not deployed again by its push', async () => {
+    const { slug, repository } = await linked()
+    const sha = repository.commit(page('by hand'))
+    const { id } = await home.deploy(slug)
+    await home.ended(slug, id)
+    await check(home, slug)
+    const same = (await deploymentsOf(slug)).filter((one) => one.commit_sha === sha && one.status === 'ready')
+    expect(same.length).toBeLessThanOrEqual(1)
+    await check(home, slug)
+    expect((await deploymentsOf(slug)).filter((one) => ['queued', 'building', 'deploying'].includes(one.status))).toEqual([])
+  })
+
+  test('a rollback stays until the next push', async () => {
+    const { slug, repository } = await linked()
+    repository.commit(page('old'))
+    await shows(slug, 'old')
+    const [old] = await deploymentsOf(slug)
+    repository.commit(page('new'))
+    await shows(slug, 'new')
+    const back = await home.api<{ deployment_id: string }>('POST', `/v1/projects/${slug}/deployments/${old?.id}/rollback`)
+    await home.ended(slug, back.body.deployment_id)
+    await check(home, slug)
+    await shows(slug, 'old')
+    expect(await deploymentsOf(slug)).toHaveLength(3)
+    repository.commit(page('newest'))
+    await shows(slug, 'newest')
+  })
+
+  test('another one: its preview closes, and its next push deploys production', async () => {
+    const { slug, repository } = await linked()
+    const preview = await previewOf(home, slug, 'next', commitOn(repository.folder, 'next', page('next one')))
+    await home.api('PATCH', `/v1/projects/${slug}`, { repo_branch: 'next' })
+    await gone(slug, 'next')
+    expect((await home.edge(preview.host)).status).toBe(404)
+    await check(home, slug)
+    expect((await deploymentsOf(slug)).map((one) => one.target)).toEqual(['preview'])
+    commitOn(repository.folder, 'next', page('in production'))
+    await shows(slug, 'in production')
+    await previewOf(home, slug, 'main', repository.commit(page('main is a branch like any')))
+  })
+})
+
+describe('what a push does', () => {
+  test('nothing to production when that is off; from then on the next one does', async () => {
+    const { slug, repository } = await linked()
+    expect((await change(slug, { deploys_pushes: false })).body.watching).toMatchObject({ deploys_pushes: false, previews: true, state: 'watching' })
+    repository.commit(page('not deployed'))
+    await check(home, slug)
+    await change(slug, { deploys_pushes: true })
+    await check(home, slug)
+    expect(await deploymentsOf(slug)).toEqual([])
+    repository.commit(page('deployed'))
+    await shows(slug, 'deployed')
+  })
+
+  test('previews that are switched off are closed, and come with the next commit once they are on again', async () => {
+    const { slug, repository } = await linked()
+    const preview = await previewOf(home, slug, 'side', commitOn(repository.folder, 'side', page('side')))
+    await change(slug, { previews: false })
+    expect(await previewsOf(home, slug)).toEqual([])
+    expect((await home.edge(preview.host)).status).toBe(404)
+    commitOn(repository.folder, 'side', page('unseen'))
+    await check(home, slug)
+    await change(slug, { previews: true })
+    await check(home, slug)
+    expect(await previewsOf(home, slug)).toEqual([])
+    await previewOf(home, slug, 'side', commitOn(repository.folder, 'side', page('seen')))
+  })
+
+  test('both off: nothing is watched', async () => {
+    const { slug, repository } = await linked()
+    const off = await change(slug, { previews: false, deploys_pushes: false })
+    expect(off.body.watching).toMatchObject({ state: 'off', message: null, checked_at: null })
+    repository.commit(page('unseen'))
+    commitOn(repository.folder, 'side', page('unseen'))
+    await change(slug, { previews: true, deploys_pushes: true })
+    await check(home, slug)
+    expect(await deploymentsOf(slug)).toEqual([])
+  })
+})
+
+describe('another repository', () => {
+  test('the previews of the old one close, the branches of the new one are taken as they are', async () => {
+    const { slug, repository } = await linked()
+    await previewOf(home, slug, 'side', commitOn(repository.folder, 'side', page('old side')))
+    const other = made()
+    commitOn(other.folder, 'side', page('new side'))
+    await home.api('PATCH', `/v1/projects/${slug}`, { repo_url: other.url })
+    await check(home, slug)
+    expect(await previewsOf(home, slug)).toEqual([])
+    const preview = await previewOf(home, slug, 'side', commitOn(other.folder, 'side', page('newer side')))
+    expect((await home.edge(preview.host)).body).toContain('newer side')
+    commitOn(repository.folder, 'side', page('nobody looks here'))
+    await home.api('PATCH', `/v1/projects/${slug}`, { repo_url: null })
+    await gone(slug, 'side')
+    expect((await home.api('POST', `/instance/projects/${slug}/watching/check`)).status).toBe(400)
   })
 })
