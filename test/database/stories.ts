@@ -1,47 +1,14 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '../../server/contract/databases.ts'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import { requires } from '../support/requirements.ts'
 import { startTestPlatform, until, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
+import { asked, guestBook, refusalOf } from './guests.ts'
 
 const run = promisify(execFile)
-
-/** An app as people write it: `pg` from the registry, DATABASE_URL from its surroundings. */
-const guestBook = {
-  'package.json': JSON.stringify({ name: 'guest-book', private: true, scripts: { start: 'node server.js' }, dependencies: { pg: '8.23.1' } }),
-  'server.js': `
-const http = require('node:http')
-const net = require('node:net')
-const { Pool } = require('pg')
-const pool = process.env.DATABASE_URL && new Pool({ connectionString: process.env.DATABASE_URL, max: 2 })
-pool?.on('error', (error) => console.log('lost', error.message))
-console.log('my database is', process.env.DATABASE_URL)
-const reach = (host, port) => new Promise((resolve) => {
-  const socket = net.connect({ host, port, timeout: 3000 })
-  socket.once('connect', () => resolve('open')).once('timeout', () => resolve('timeout')).once('error', (error) => resolve(error.code))
-}).catch(String)
-http.createServer(async (request, response) => {
-  const url = new URL(request.url, 'http://app')
-  try {
-    if (url.pathname === '/url') return response.end(process.env.DATABASE_URL ?? 'none')
-    if (url.pathname === '/reach') return response.end(await reach(url.searchParams.get('host'), Number(url.searchParams.get('port'))))
-    if (url.pathname === '/') return response.end('guest book')
-    await pool.query('CREATE TABLE IF NOT EXISTS guests (name text)')
-    if (url.pathname === '/sign') await pool.query('INSERT INTO guests VALUES ($1)', [url.searchParams.get('name')])
-    const { rows } = await pool.query('SELECT name FROM guests ORDER BY name')
-    response.end(rows.map((row) => row.name).join(','))
-  } catch (error) {
-    response.statusCode = 500
-    response.end(String(error))
-  }
-}).listen(process.env.PORT, '0.0.0.0')
-process.on('SIGTERM', () => process.exit(0))
-`,
-}
 
 /** What a database must be, whatever runs it. One suite, every driver. */
 export function databaseStories(runtime: 'process' | 'docker'): void {
@@ -71,27 +38,6 @@ export function databaseStories(runtime: 'process' | 'docker'): void {
       return deployment
     }
     const app = async (slug: string, at = '/') => (await home.edge(`${slug}.localhost`, at)).body
-    const refusalOf = async (connectionString: string, sql: string) => {
-      const client = new Client({ connectionString })
-      try {
-        await client.connect()
-        await client.query(sql)
-        return 'done'
-      } catch (error) {
-        return error instanceof Error ? error.message : String(error)
-      } finally {
-        await client.end().catch(() => {})
-      }
-    }
-    const asked = async (connectionString: string, sql: string) => {
-      const client = new Client({ connectionString })
-      await client.connect()
-      try {
-        return (await client.query({ text: sql, rowMode: 'array' })).rows as unknown[][]
-      } finally {
-        await client.end()
-      }
-    }
 
     test('an app uses its database through DATABASE_URL, the person through connection_string; without it the app has none', async () => {
       await project('guests')
@@ -182,7 +128,7 @@ export function databaseStories(runtime: 'process' | 'docker'): void {
         'CREATE EXTENSION dblink',
         'CREATE EXTENSION plpython3u',
         "CREATE FUNCTION f() RETURNS int LANGUAGE c AS 'libc', 'system'",
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename <> current_user OR usename IS NULL",
+        'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename <> current_user OR usename IS NULL',
         'SELECT pg_reload_conf()',
         "LOAD 'file_fdw'",
       ]
