@@ -1,0 +1,197 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Deployment } from '../../server/contract/deployments.ts'
+import { check, commitOn, gitIn, previewOf, previewsOf, watched } from '../support/branches.ts'
+import { readStream } from '../support/event-stream.ts'
+import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
+import { makeRepository, type Repository } from '../support/repository.ts'
+import { until } from '../support/until.ts'
+
+/* Previews of apps with a process: what they are told, how they sleep, what outlives a stop, a restart and a crash. */
+
+const app = (version: string): Record<string, string> => ({
+  'package.json': JSON.stringify({ name: 'told', private: true, scripts: { start: 'node server.js' } }),
+  'server.js': `
+const told = Object.fromEntries(Object.entries(process.env).filter(([name]) => /^(HOMEPORT_|GREETING|ONLY)/.test(name)))
+console.log('this is ${version}')
+require('node:http').createServer((request, response) => {
+  if (request.url.startsWith('/kept')) response.setHeader('cache-control', 's-maxage=600')
+  response.end(JSON.stringify({ version: '${version}', told, at: process.hrtime.bigint().toString() }))
+}).listen(process.env.PORT, '0.0.0.0')
+process.on('SIGTERM', () => process.exit(0))
+`,
+})
+
+interface Told {
+  version: string
+  told: Record<string, string>
+  at: string
+}
+
+let home: TestPlatform
+let data_dir: string
+let repository: Repository
+const slug = 'told'
+
+const ask = async (host: string, path = '/'): Promise<Told> => {
+  const answer = await home.edge(host, path)
+  expect(answer.status, answer.body).toBe(200)
+  return JSON.parse(answer.body) as Told
+}
+const version = (host: string, wanted: string) =>
+  until(
+    async () => {
+      const answer = await home.edge(host)
+      return answer.status === 200 && answer.body.includes(`"version":"${wanted}"`) ? true : undefined
+    },
+    { what: `${host} serving ${wanted}` },
+  )
+const push = (branch: string, text: string) => commitOn(repository.folder, branch, app(text))
+const set = (change: object) => home.api('PATCH', '/instance/settings', change)
+
+beforeAll(async () => {
+  data_dir = mkdtempSync(join(tmpdir(), 'homeport-data-'))
+  home = await startTestPlatform({ runtime: 'process', data_dir })
+  repository = makeRepository(app('production 1'))
+  await home.createProject({ slug, repo_url: repository.url })
+  await watched(home, slug)
+  const { id } = await home.deploy(slug)
+  expect(await home.ended(slug, id)).toMatchObject({ status: 'ready', error: null })
+})
+afterAll(async () => {
+  await home.remove()
+  repository.remove()
+  rmSync(data_dir, { recursive: true, force: true })
+})
+
+describe('an app of a preview', () => {
+  test('gets the variables of previews, its own address, and what it is', async () => {
+    await home.api('POST', `/v1/projects/${slug}/env-vars`, {
+      vars: [
+        { key: 'GREETING', value: 'to all' },
+        { key: 'GREETING', value: 'to previews', environment: 'preview' },
+        { key: 'ONLY', value: 'in production', environment: 'production' },
+      ],
+    })
+    const sha = push('told', 'preview 1')
+    const preview = await previewOf(home, slug, 'told', sha)
+    const { told } = await ask(preview.host)
+    expect(told).toEqual({
+      GREETING: 'to previews',
+      HOMEPORT_URL: preview.url,
+      HOMEPORT_DEPLOYMENT_ID: preview.deployment_id,
+      HOMEPORT_GIT_COMMIT_SHA: sha,
+      HOMEPORT_ENVIRONMENT: 'preview',
+    })
+    expect((await ask(`${slug}.localhost`)).told).toMatchObject({ GREETING: 'to all', ONLY: 'in production', HOMEPORT_ENVIRONMENT: 'production' })
+  })
+
+  test('has a log of its own, and production’s has nothing of it', async () => {
+    const preview = await previewOf(home, slug, 'spoken', push('spoken', 'a voice of its own'))
+    const lines = async (query: string, wanted: string) => {
+      const found: string[] = []
+      for await (const { data } of readStream(`${home.platform.api_url}/v1/projects/${slug}/runtime-logs${query}`, {
+        token: home.platform.instance.token,
+        signal: AbortSignal.timeout(20_000),
+      })) {
+        found.push(data)
+        if (data.includes(wanted)) break
+      }
+      return found.join('\n')
+    }
+    expect(preview.status).toBe('ready')
+    expect(await lines('?branch=spoken', 'a voice')).toContain('this is a voice of its own')
+    expect(await lines('', 'production')).not.toContain('a voice of its own')
+  })
+
+  test('sleeps and wakes by itself; visits of a preview are not those of production', async () => {
+    const preview = await previewOf(home, slug, 'sleepy', push('sleepy', 'sleepy'))
+    await set({ sleep_after_s: 1 })
+    const of = async () => (await previewsOf(home, slug)).find((one) => one.branch === 'sleepy')
+    await until(async () => ((await of())?.is_cold ? true : undefined), { what: 'the preview to go cold' })
+    await until(async () => ((await home.project(slug)).is_cold ? true : undefined), { what: 'production to go cold' })
+    await set({ sleep_after_s: 3600 })
+    const before = (await home.project(slug)).last_request_at
+    expect((await ask(preview.host)).version).toBe('sleepy')
+    await until(async () => ((await of())?.is_cold === false ? true : undefined), { what: 'the preview to be warm' })
+    await until(async () => ((await of())?.last_request_at != null ? true : undefined), { what: 'the visit of the preview' })
+    expect(await home.project(slug)).toMatchObject({ is_cold: true, last_request_at: before })
+  })
+
+  test('what is stored of production stays when a preview is swapped, and a preview’s goes with its own swap', async () => {
+    const preview = await previewOf(home, slug, 'kept', push('kept', 'kept 1'))
+    await ask(`${slug}.localhost`)
+    const stored = { production: await ask(`${slug}.localhost`, '/kept'), preview: await ask(preview.host, '/kept') }
+    expect((await ask(preview.host, '/kept')).at).toBe(stored.preview.at)
+    await previewOf(home, slug, 'kept', push('kept', 'kept 2'))
+    expect((await ask(preview.host, '/kept')).version).toBe('kept 2')
+    expect((await ask(`${slug}.localhost`, '/kept')).at).toBe(stored.production.at)
+  })
+})
+
+describe('a project', () => {
+  test('that is stopped stops its previews, and no push starts it; deployed again, its previews come back', async () => {
+    const preview = await previewOf(home, slug, 'back', push('back', 'back'))
+    expect((await home.api('POST', `/v1/projects/${slug}/stop`)).body).toMatchObject({ status: 'inactive' })
+    expect((await home.edge(preview.host)).status).toBe(503)
+    repository.commit(app('production 2'))
+    push('back', 'back again')
+    await check(home, slug)
+    expect(await home.project(slug)).toMatchObject({ status: 'inactive' })
+    const { id } = await home.deploy(slug)
+    expect(await home.ended(slug, id)).toMatchObject({ status: 'ready' })
+    await version(`${slug}.localhost`, 'production 2')
+    await version(preview.host, 'back again')
+    await version(`told--${slug}.localhost`, 'preview 1')
+  })
+
+  test('a platform that starts again brings its previews back, and finds what was pushed and deleted meanwhile', async () => {
+    const stays = await previewOf(home, slug, 'stays', push('stays', 'stays'))
+    const leaves = await previewOf(home, slug, 'leaves', push('leaves', 'leaves'))
+    await home.platform.stop()
+    push('told', 'preview 2')
+    const sha = push('new', 'new')
+    gitIn(repository.folder)('branch', '-D', 'leaves')
+    home = await startTestPlatform({ runtime: 'process', data_dir })
+    const fresh = await previewOf(home, slug, 'new', sha)
+    expect((await ask(fresh.host)).version).toBe('new')
+    await version(stays.host, 'stays')
+    await version(`told--${slug}.localhost`, 'preview 2')
+    await until(async () => ((await home.edge(leaves.host)).status === 404 ? true : undefined), { what: 'the end of the deleted branch' })
+  })
+
+  test('a branch that is deleted while it is built, and pushed again, serves its second life', async () => {
+    const slow = {
+      ...app('first life'),
+      'package.json': JSON.stringify({ name: 'slow', private: true, scripts: { build: 'sleep 60', start: 'node server.js' } }),
+    }
+    const first = commitOn(repository.folder, 'lives', slow)
+    const building = await until(
+      async () => {
+        const { body } = await home.api<{ deployments: Deployment[] }>('GET', `/v1/projects/${slug}/deployments?branch=lives&status=building`)
+        return body.deployments[0]
+      },
+      { what: 'the build' },
+    )
+    expect(building.commit_sha).toBe(first)
+    gitIn(repository.folder)('branch', '-D', 'lives')
+    await until(async () => ((await home.deployment(slug, building.id)).status === 'canceled' ? true : undefined), { what: 'the end of the build' })
+    const preview = await previewOf(home, slug, 'lives', push('lives', 'second life'))
+    expect((await ask(preview.host)).version).toBe('second life')
+  })
+
+  test('that is deleted takes its previews along', async () => {
+    const open = await previewsOf(home, slug)
+    expect(open.length).toBeGreaterThan(2)
+    expect((await home.api('DELETE', `/v1/projects/${slug}`)).status).toBe(204)
+    for (const one of open) expect((await home.edge(one.host)).status).toBe(404)
+    await home.createProject({ slug, repo_url: repository.url })
+    await watched(home, slug)
+    expect(await previewsOf(home, slug)).toEqual([])
+    const again = await previewOf(home, slug, 'told', push('told', 'preview 3'))
+    expect(again.host).toBe(`told--${slug}.localhost`)
+    expect((await ask(again.host)).version).toBe('preview 3')
+  })
+})
