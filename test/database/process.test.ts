@@ -7,7 +7,7 @@ import { databaseStories } from './stories.ts'
 
 databaseStories('process')
 
-const pidOf = ({ data }: RunningInstance): number => Number(readFileSync(join(data, 'postgres/data/postmaster.pid'), 'utf8').split('\n')[0])
+const pidOf = ({ data }: RunningInstance): number => Number(readFileSync(join(data, 'postgres/cluster/postmaster.pid'), 'utf8').split('\n')[0])
 
 const isAlive = (pid: number): boolean => {
   try {
