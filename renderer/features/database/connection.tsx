@@ -15,7 +15,7 @@ export function Connection({ database }: { database: Database }) {
   const psql = psqlLine(database)
   return (
     <section className="card" aria-labelledby="connection">
-      <header className="card-head">
+      <header className="card-head db-head">
         <h2 id="connection">Connection</h2>
         <span className="faint db-engine">
           PostgreSQL {database.engine_version} · {bytes(database.size_bytes)} · made <Ago at={database.created_at} />

@@ -1,0 +1,179 @@
+import { writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { gunzipSync } from 'node:zlib'
+import type { Page } from '@playwright/test'
+import pg from 'pg'
+import type { DatabaseDump } from '../../server/contract/databases.ts'
+import { expect, expectForEverybody, test } from './fixtures.ts'
+
+test.use({ harbour: 'database' })
+
+/** Says where its database is, and nothing else. */
+const told = {
+  'package.json': JSON.stringify({ name: 'told', private: true, scripts: { start: 'node server.js' } }),
+  'server.js': `
+const http = require('node:http')
+http.createServer((request, response) => response.end(process.env.DATABASE_URL ? new URL(process.env.DATABASE_URL).protocol : 'none')).listen(process.env.PORT)
+process.on('SIGTERM', () => process.exit(0))
+`,
+}
+
+async function query<Row extends pg.QueryResultRow>(connectionString: string, sql: string): Promise<Row[]> {
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  try {
+    return (await client.query<Row>(sql)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+const copied = (desk: Page) => desk.evaluate(() => navigator.clipboard.readText())
+const dumpRows = (desk: Page) => desk.getByRole('list', { name: 'Dumps' }).getByRole('listitem')
+
+test('a database is made, asked, dumped, put back, replaced by a file and dropped', async ({ desk, home, repository }) => {
+  test.setTimeout(240_000)
+  await home.createProject({ slug: 'told', name: 'Told', repo_url: repository(told).url })
+  expect((await home.ended('told', (await home.deploy('told')).id)).status).toBe('ready')
+  await desk.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  const addresses: string[] = []
+  desk.on('request', (request) => addresses.push(request.url()))
+
+  // By keys alone.
+  await desk.goto(`${home.platform.dashboard_url}projects/told`)
+  await desk.keyboard.press('ControlOrMeta+k')
+  await expect(desk.getByRole('dialog', { name: 'Find or do' }).getByRole('combobox')).toBeFocused()
+  await desk.keyboard.type('database connection')
+  await desk.keyboard.press('Enter')
+  await expect(desk).toHaveURL(/\/projects\/told\/database$/)
+  await expect(desk.getByText('it is deployed again, so that it has it')).toBeVisible()
+  await expectForEverybody(desk, 'no database')
+  await desk.getByRole('button', { name: 'Make a database' }).click()
+  await expect(desk.getByRole('heading', { name: 'Connection' })).toBeVisible({ timeout: 60_000 })
+  await expect(desk.getByText('The app runs and has DATABASE_URL.')).toBeVisible({ timeout: 60_000 })
+  expect((await home.edge('told.localhost')).body).toBe('postgresql:')
+
+  // Hidden until it is asked for, but copied whole.
+  await desk.getByRole('button', { name: 'Copy the connection string' }).click()
+  await expect.poll(() => copied(desk)).toContain('postgresql://')
+  const connection = await copied(desk)
+  const { password } = new URL(connection)
+  expect(await desk.content()).not.toContain(password)
+  const psql = desk.getByRole('group', { name: 'psql, which asks for the password' })
+  await expect(psql).toContainText(`psql -h 127.0.0.1 -p ${new URL(connection).port} -U ${new URL(connection).username}`)
+  await desk.getByRole('button', { name: 'Show the password' }).click()
+  await expect(desk.getByRole('group', { name: 'Connection string' })).toContainText(connection)
+  await expectForEverybody(desk, 'a database')
+  await desk.getByRole('button', { name: 'Hide the password' }).click()
+  expect(await desk.content()).not.toContain(password)
+
+  await query(connection, `CREATE TABLE boats (name text); INSERT INTO boats VALUES ('Skjold'), ('Fram')`)
+
+  // A dump, as a file.
+  await desk.getByRole('button', { name: 'Make a dump' }).click()
+  await expect(dumpRows(desk)).toHaveCount(1)
+  const [download] = await Promise.all([desk.waitForEvent('download'), dumpRows(desk).getByRole('link', { name: 'Download' }).click()])
+  expect(download.suggestedFilename()).toMatch(/\.sql\.gz$/)
+  expect(gunzipSync(await readFile(await download.path())).toString()).toContain('Skjold')
+
+  // Put back to it, after the data was lost.
+  await query(connection, 'DELETE FROM boats')
+  await dumpRows(desk)
+    .getByRole('button', { name: /^What to do with the dump/ })
+    .click()
+  await desk.getByRole('menuitem', { name: 'Put the database back to this…' }).click()
+  const restoring = desk.getByRole('dialog', { name: 'Put the database back?' })
+  await restoring.getByLabel('Type told to confirm').fill('tol')
+  await expect(restoring.getByRole('button', { name: 'Put it back' })).toBeDisabled()
+  await restoring.getByLabel('Type told to confirm').fill('told')
+  await restoring.getByRole('button', { name: 'Put it back' }).click()
+  await expect(restoring).toBeHidden({ timeout: 60_000 })
+  expect(await query(connection, 'SELECT name FROM boats ORDER BY name')).toEqual([{ name: 'Fram' }, { name: 'Skjold' }])
+  await expect(dumpRows(desk)).toHaveCount(2)
+  await expect(dumpRows(desk).first()).toContainText('Before a restore')
+
+  // A file: looked at before it is sent, all or nothing.
+  await desk.getByRole('button', { name: 'Import a file…' }).click()
+  const importing = desk.getByRole('dialog', { name: 'Import a file of SQL' })
+  const choose = (name: string, content: string) =>
+    importing.getByLabel('File of SQL').setInputFiles({ name, mimeType: 'application/octet-stream', buffer: Buffer.from(content) })
+  await choose('old.dump', 'PGDMP\u0001\u000e')
+  await expect(importing.getByRole('alert')).toContainText('pg_restore -f dump.sql')
+  await expectForEverybody(desk, 'a file that cannot be imported')
+  await choose('wrong.sql', 'CREATE TABLE ships (name text); SELECT nothing FROM nowhere;')
+  await importing.getByLabel('Type told to confirm').fill('told')
+  await importing.getByRole('button', { name: 'Replace the database' }).click()
+  await expect(importing.getByText('restore_failed')).toBeVisible({ timeout: 60_000 })
+  expect(await query(connection, 'SELECT name FROM boats ORDER BY name')).toEqual([{ name: 'Fram' }, { name: 'Skjold' }])
+  await choose('ships.sql', "CREATE TABLE ships (name text);\nINSERT INTO ships VALUES ('Gjøa');\n")
+  await importing.getByRole('button', { name: 'Replace the database' }).click()
+  await expect(importing).toBeHidden({ timeout: 60_000 })
+  expect(await query(connection, 'SELECT name FROM ships')).toEqual([{ name: 'Gjøa' }])
+  await expect(query(connection, 'SELECT name FROM boats')).rejects.toThrow('does not exist')
+
+  // Dropped: nobody gets in any more, the last dump stays and is found where the page says.
+  await desk.getByRole('button', { name: 'Drop…' }).click()
+  const dropping = desk.getByRole('dialog', { name: 'Drop the database of Told?' })
+  await dropping.getByLabel('Type told to confirm').fill('told')
+  await dropping.getByRole('button', { name: 'Drop the database' }).click()
+  await expect(desk.getByRole('heading', { name: 'The database is dropped' })).toBeVisible({ timeout: 60_000 })
+  await expect(query(connection, 'SELECT 1')).rejects.toThrow()
+  await expect(dumpRows(desk).first()).toContainText('Before the drop')
+  const last = (await home.api<{ dumps: DatabaseDump[] }>('GET', '/instance/projects/told/database/dumps')).body.dumps[0]
+  expect(gunzipSync(await readFile(last?.path ?? '')).toString()).toContain('Gjøa')
+  await expect(desk.getByText(last?.path ?? 'a path')).toBeVisible()
+  await expect(desk.getByText('The app runs without DATABASE_URL.')).toBeVisible({ timeout: 60_000 })
+  expect((await home.edge('told.localhost')).body).toBe('none')
+  await expectForEverybody(desk, 'a dropped database')
+
+  // And outlives its project, listed with the backups.
+  await home.api('DELETE', '/v1/projects/told')
+  await desk.goto(`${home.platform.dashboard_url}instance/backups?at=every-dump`)
+  const every = desk.getByRole('list', { name: 'Dumps of databases' }).getByRole('listitem')
+  await expect(every.first()).toContainText('told')
+  const count = await every.count()
+  await every.first().getByRole('button', { name: 'Delete the dump of told…' }).click()
+  await desk.getByRole('dialog', { name: 'Delete this dump?' }).getByRole('button', { name: 'Delete', exact: true }).click()
+  await expect(every).toHaveCount(count - 1)
+
+  expect(addresses.filter((address) => address.includes(password))).toEqual([])
+  expect(home.log.filter((line) => line.includes(password))).toEqual([])
+})
+
+test('what stands against a database is said in words', async ({ desk, home }) => {
+  await home.createProject({ slug: 'poor', name: 'Poor' })
+  await home.api('PATCH', '/instance/settings', { plan: 'starter', payment_method: false })
+  await desk.goto(`${home.platform.dashboard_url}projects/poor/database`)
+  await desk.getByRole('button', { name: 'Make a database' }).click()
+  await expect(desk.getByText('payment_method_required')).toBeVisible()
+  await expectForEverybody(desk, 'a database that needs a card')
+  await desk.getByRole('link', { name: 'settings of the instance' }).click()
+  await expect(desk).toHaveURL(/\/app\/instance$/)
+  await home.api('PATCH', '/instance/settings', { plan: 'enterprise', payment_method: true })
+})
+
+test('a big file shows how far it is, and is given up', async ({ desk, home }, info) => {
+  await home.createProject({ slug: 'long', name: 'Long' })
+  await home.api('POST', '/v1/projects/long/database')
+  await desk.goto(`${home.platform.dashboard_url}projects/long/database?do=import`)
+  const dialog = desk.getByRole('dialog', { name: 'Import a file of SQL' })
+  // A slow line, so that there is something to see.
+  const line = await desk.context().newCDPSession(desk)
+  await line.send('Network.enable')
+  await line.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 1e6 })
+  const file = info.outputPath('long.sql')
+  writeFileSync(file, '-- nothing\n'.repeat(1_000_000))
+  await dialog.getByLabel('File of SQL').setInputFiles(file)
+  await dialog.getByLabel('Type long to confirm').fill('long')
+  await dialog.getByRole('button', { name: 'Replace the database' }).click()
+  const bar = dialog.getByRole('progressbar', { name: 'Sending long.sql' })
+  await expect.poll(async () => Number(await bar.getAttribute('aria-valuenow'))).toBeGreaterThan(0)
+  await expect(dialog).toContainText(/left/)
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await expect(bar).toBeHidden()
+  await expect(dialog.getByRole('alert')).toHaveCount(0)
+  await expect(dialog.getByRole('button', { name: 'Replace the database' })).toBeEnabled()
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await expect(dialog).toBeHidden()
+  await expect(desk.getByRole('heading', { name: 'Connection' })).toBeVisible()
+})
