@@ -1,6 +1,5 @@
 import { mkdirSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { hostname } from 'node:os'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { join } from 'node:path'
 import { explainFailure, planBuild } from './builder/index.ts'
@@ -8,17 +7,15 @@ import { version } from './contract/index.ts'
 import { createDatabases } from './database/databases.ts'
 import { createDumps } from './database/dumps.ts'
 import { createDatabaseServers } from './database/index.ts'
-import { createEngine } from './deploy/engine.ts'
+import { createEngine, type Engine } from './deploy/engine.ts'
 import { createWatcher } from './deploy/watch.ts'
-import { createEdge } from './edge/index.ts'
-import { createAuthenticator } from './features/authenticate.ts'
+import { createAuthenticator, newSignInCode } from './features/authenticate.ts'
 import { examine } from './features/doctor.ts'
 import { layFoundation } from './features/found.ts'
 import { createHandlers, createResolver, type FeatureDeps } from './features/index.ts'
 import { lanFacts } from './features/lan.ts'
 import { plans } from './features/plans.ts'
 import { createPurge, createPurgeTokenLookup } from './features/purge.ts'
-import { createMetricsBook } from './features/metrics-book.ts'
 import { createSettingsBook } from './features/settings.ts'
 import { createPasswordSignIn } from './features/sign-in.ts'
 import { createGate } from './http/index.ts'
@@ -28,26 +25,21 @@ import { createBus } from './lib/bus.ts'
 import { isoTime, systemClock } from './lib/clock.ts'
 import { type InstanceFile, isProcessAlive, readInstanceFile, removeInstanceFile, writeInstanceFile } from './lib/instance-file.ts'
 import { silentLog } from './lib/log.ts'
-import { hashSecret, newSecret } from './lib/token.ts'
-import { createNames } from './names/index.ts'
 import type { PlatformOptions } from './options.ts'
-import { DataFolderTaken, type Platform, type PlatformHost, reachable, shownHost } from './platform.ts'
-import { appsToStop, chooseRuntime } from './runtime/choose.ts'
-import { createEngine as createDockerEngine } from './runtime/docker-engine.ts'
+import { DataFolderTaken, type Platform, type PlatformHost, shownHost } from './platform.ts'
+import { appsToStop } from './runtime/choose.ts'
 import { createEngineDisk } from './runtime/docker-disk.ts'
-import { createRuntimes } from './runtime/index.ts'
-import type { RuntimeOptions } from './runtime/runtime.ts'
 import { createChromium } from './screenshot/chromium.ts'
 import { createScreenshots } from './screenshot/index.ts'
+import { openEntrance } from './start/entrance.ts'
+import { keepLastRequests } from './start/last-requests.ts'
+import { openRuntimes } from './start/runtimes.ts'
 import { createArchives } from './source/archive.ts'
 import { trustHostCertificates } from './source/certificates.ts'
 import { createSource, followRepository } from './source/index.ts'
 import { lockDataFolder } from './store/lock.ts'
-import { createAuthorityStore } from './store/authorities.ts'
-import { listLocalNames } from './store/domains.ts'
 import { openStore } from './store/open.ts'
 import { tellRecovery } from './store/recover.ts'
-import { insertSignInCode } from './store/people.ts'
 import { listUncached } from './store/projects.ts'
 import { createScreenshotStore } from './store/screenshots.ts'
 import { createSealer } from './store/sealed.ts'
@@ -57,7 +49,6 @@ import { refuseHalfRestored } from './upkeep/homecoming.ts'
 
 export { DataFolderTaken, type Platform, type PlatformHost } from './platform.ts'
 
-const lastRequestsEvery_ms = 1_000
 const signInLife_ms = 24 * 3600_000
 
 /** Starts a whole platform on a data folder and resolves once it is ready. The one place that picks drivers and knows ports. */
@@ -90,80 +81,27 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     const bus = createBus()
 
     const instanceId = foundation.instance_id
-    const runtimeOptions: RuntimeOptions = {
-      instance_id: instanceId,
-      data_dir,
-      log,
-      clock,
-      ...(options.ca_file === null ? {} : { ca_file: options.ca_file }),
-      ...(options.npmrc_file === null ? {} : { npmrc_file: options.npmrc_file }),
-      ...(options.environment.PATH === undefined ? {} : { path: options.environment.PATH }),
-      node_path: options.node_path,
-      npm_cli_path: options.npm_cli_path,
-      docker: {
-        home: options.home,
-        ...(options.docker_host === null ? {} : { host: options.docker_host }),
-        ...(host.docker_candidates === undefined ? {} : { candidates: host.docker_candidates }),
-      },
-    }
-    const docker = createDockerEngine(runtimeOptions)
-    const runtimes = createRuntimes(runtimeOptions, docker)
-    const runtime = await chooseRuntime(runtimes, options.runtime)
+    const { docker, runtimes, runtime } = await openRuntimes({ options, host, instance_id: instanceId, log, clock })
     const source = createSource({ environment: await trustHostCertificates(options.environment, join(data_dir, 'cache')) })
 
     const archives = await createArchives(join(data_dir, 'quarantine'))
 
-    const urls = { api: '', edge: '', edge_https: null as string | null, dashboard: '' }
-    let httpsFellBack = false
-    const names = createNames({
-      store: createAuthorityStore(store.db, sealer),
+    let built: Engine | undefined
+    const entrance = await openEntrance({
+      options,
+      host,
+      store,
+      sealer,
+      settings,
+      foundation,
+      bus,
       clock,
       log,
-      machine: hostname(),
-      instance: instanceId,
-      names: () => store.db.read(listLocalNames),
-      isHostsFileWanted: () => settings.current().hosts_file,
-      https: () => ({ url: urls.edge_https, fell_back: httpsFellBack }),
-      place: { ...options, ...host.names },
+      pageOf: (name) => built?.pageOf(name),
+      wake: (route) => built?.wake(route.project_id, route.deployment_id ?? ''),
     })
-    closers.push(
-      () => names.close(),
-      bus.onAny((name) => name.startsWith('project:') && names.nudge()),
-    )
-    names.nudge()
-
-    let pageOf: ReturnType<typeof createEngine>['pageOf'] | undefined
-    let wake: ReturnType<typeof createEngine>['wake'] | undefined
-    const lookSecret = newSecret()
-    const edge = createEdge({
-      log,
-      clock,
-      look_secret: lookSecret,
-      unknown: (name) => pageOf?.(name),
-      wake: (route) => wake?.(route.project_id, route.deployment_id ?? ''),
-      metrics: () => settings.current().metrics,
-      private_cookie: foundation.cookie_name,
-      identityOf: names.identityFor,
-      httpsOnly: () => settings.current().https_redirect,
-      cache: {
-        directory: join(data_dir, 'cache', 'edge'),
-        memory_bytes: () => settings.current().cache_memory_mb * 2 ** 20,
-        disk_bytes: () => settings.current().cache_disk_mb * 2 ** 20,
-      },
-    })
-    const metrics = createMetricsBook({ meter: edge.meter, store: store.metrics, clock, log })
-    closers.push(() => metrics.close())
-    closers.push(() => edge.close({ grace_ms: 500 }))
-    const edgeAt = await edge.listen({ host: options.host, port: options.edge_port })
-    if (edgeAt.fell_back && !options.edge_port_may_move)
-      throw new Error(`Port ${options.edge_port} for the edge is taken. Choose another with --edge-port, or 0 for any.`)
-    const shown = shownHost(options.host)
-    urls.edge = `http://${shown}:${edgeAt.port}`
-    const secureAt = await edge.listenSecure({ host: options.host, port: options.edge_https_port })
-    if (secureAt.fell_back && !options.edge_https_port_may_move)
-      throw new Error(`Port ${options.edge_https_port} for HTTPS is taken. Choose another with --edge-https-port, or 0 for any.`)
-    httpsFellBack = secureAt.fell_back
-    urls.edge_https = `https://${shown}:${secureAt.port}`
+    const { edge, names, metrics, urls } = entrance
+    closers.push(() => entrance.close())
     const authenticator = createAuthenticator({ db: store.db, clock })
 
     const purge = createPurge({ db: store.db, cache: edge.cache, clock, bus })
@@ -179,7 +117,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       isWanted: () => settings.current().screenshots,
       routeOf: (name) => edge.route(name),
       openDoor: async () => ({ host: '127.0.0.1', ...(await edge.open({ address: '127.0.0.1', port: 0, is_look: true })) }),
-      look_secret: lookSecret,
+      look_secret: entrance.look_secret,
     })
     closers.push(() => screenshots.close())
 
@@ -205,14 +143,14 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       sealer,
       clock,
       log,
-      databases: undefined,
-      putBack: async () => {},
+      databases,
+      putBack: databases.putBack,
       rebuild: ({ id, project_id }) => engine.enqueue({ project_id, trigger: 'retry', source: { kind: 'same_as', deployment_id: id } }),
     })
     closers.push(() => care.close())
     care.rounds.add('retention', () => engine.prune())
 
-    const engine = createEngine({
+    const engine = (built = createEngine({
       store,
       edge,
       databases,
@@ -233,15 +171,13 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
         await purged.catch((error: unknown) => log.error('cache_not_purged', { project: projectId, error }))
       },
       concurrentBuilds: (plan) => plans[plan as keyof typeof plans].concurrent_builds,
-      urlOf: (name) => `http://${name}:${edgeAt.port}`,
+      urlOf: (name) => `http://${name}:${entrance.plain.port}`,
       forgetScreenshots: screenshots.forget,
       dashboardUrlOf: (slug) => `${urls.dashboard}projects/${slug}`,
       cpus: options.cpus,
-    })
+    }))
     const watcher = createWatcher({ store, bus, clock, log, sealer, engine, listBranches: source.listBranches, followRepository })
     closers.push(() => watcher.close())
-    pageOf = engine.pageOf
-    wake = engine.wake
 
     let apiFellBack = false
     let lan: Lan | undefined
@@ -258,10 +194,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       cache: edge.cache,
       metrics,
       purge,
-      edgeAt: (wantsHttps) => {
-        const is_secure = wantsHttps || settings.current().https_redirect
-        return { host: reachable(options.host), port: (is_secure ? secureAt : edgeAt).port, is_secure }
-      },
+      edgeAt: entrance.at,
       instance: () => ({
         version,
         api_url: urls.api,
@@ -303,7 +236,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
           git: source.gitVersion,
           addresses: [
             { name: 'api', url: urls.api, fell_back: apiFellBack },
-            { name: 'edge', url: urls.edge, fell_back: edgeAt.fell_back },
+            { name: 'edge', url: urls.edge, fell_back: entrance.plain.fell_back },
           ],
           encryption: masterKey.kind,
           names: names.checks,
@@ -353,7 +286,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     const apiPort = await gate.listen({ host: options.host, port: options.port, fallback: options.port_may_move })
     closers.push(() => gate.close({ grace_ms: 2_000 }))
     apiFellBack = options.port !== 0 && apiPort !== options.port
-    urls.api = `http://${shown}:${apiPort}`
+    urls.api = `http://${shownHost(options.host)}:${apiPort}`
     urls.dashboard = `${urls.api}/app/`
 
     await care.putDatabasesBack()
@@ -365,7 +298,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       ...lanFacts(store.db, settings.current),
       addresses: host.lan_addresses,
       api: { host: options.host, port: apiPort, open: gate.open },
-      edge: { host: options.host, port: edgeAt.port, open: edge.open },
+      edge: { host: options.host, port: entrance.plain.port, open: edge.open },
       log,
     })
     await lan.look()
@@ -374,24 +307,11 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       bus.onAny((name) => name.startsWith('project:') && lan?.nudge()),
     )
 
-    const noteRequests = setInterval(() => {
-      const seen = edge.takeLastRequests()
-      if (seen.size === 0) return
-      store.db
-        .write((tx) => {
-          for (const [id, at] of seen) tx.sqlRun('UPDATE projects SET last_request_at = ? WHERE id = ?', isoTime(at), id)
-        })
-        .catch((error: unknown) => log.warn('last_requests_not_stored', { error }))
-    }, lastRequestsEvery_ms)
-
+    const noteRequests = keepLastRequests({ db: store.db, edge, log })
     const signInUrl = async (): Promise<string> => {
-      const code = newSecret()
-      await store.db.write((tx) =>
-        insertSignInCode(tx, { hash: hashSecret(code), user_id: foundation.owner.id, expires_at: isoTime(clock.now() + signInLife_ms) }),
-      )
+      const { code } = await newSignInCode({ db: store.db, clock }, foundation.owner.id, signInLife_ms)
       return `${urls.api}/sign-in?code=${code}`
     }
-
     const instance: InstanceFile = {
       version,
       pid: process.pid,
@@ -409,7 +329,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
 
     let ending: Promise<void> | undefined
     const stop = async () => {
-      clearInterval(noteRequests)
+      noteRequests.close()
       await lan?.close()
       const gateClosed = gate.close({ grace_ms: 2_000 })
       const stopped = appsToStop(settings.current().on_exit)
@@ -432,8 +352,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
         ...homecoming,
         ...(apiFellBack ? [`Port ${options.port} is taken: the API is at ${urls.api} instead.`] : []),
         ...(lan.status().open && settings.current().lan ? [`The network around this machine is let in. ${lan.status().warning ?? ''}`] : []),
-        ...(edgeAt.fell_back ? [`Port ${options.edge_port} is taken: the edge is at ${urls.edge} instead.`] : []),
-        ...(httpsFellBack ? [`Port ${options.edge_https_port} is taken: HTTPS is at ${urls.edge_https} instead.`] : []),
+        ...entrance.notices,
       ],
       signInUrl,
       resync() {

@@ -114,7 +114,9 @@ const drained = (tar: ReturnType<typeof extract>): Promise<void> =>
 /** What the tools say of a broken archive, in our words; what is no fault of the archive stays as it is. */
 function faultOf(error: unknown, latest: string | null): Error {
   if (error instanceof ArchiveFault) return error
-  const { code = '', message } = toError(error)
+  const { code: given, message } = toError(error)
+  // That of an abort is a number.
+  const code = typeof given === 'string' ? given : ''
   const after = latest === null ? '' : ` after “${latest.slice(0, 200)}”`
   if (code.startsWith('Z_') || code === 'ERR_BUFFER_TOO_LARGE') return new ArchiveFault(null, `The archive is damaged or cut off${after}.`, error)
   if (/tar header|Invalid header|Unexpected end of data|Header exceeds|Invalid pax/i.test(message))

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, statfsSync } from 'node:fs'
-import { type FileHandle, lstat, mkdir, open, readlink, symlink, writeFile } from 'node:fs/promises'
+import { type FileHandle, lstat, mkdir, open, readlink, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Problem } from '../contract/errors.ts'
 import { readTar } from '../source/archive-tar.ts'
 import { databasesFolder, digestLine, endName, headName, storeFiles, trees } from './backup-format.ts'
 
@@ -18,6 +19,11 @@ const small_bytes = 64 * 1024
 const writtenAtOnce = 16
 const maxHops = 40
 
+interface Link {
+  name: string
+  target: string
+}
+
 export interface UnpackOptions {
   file: string
   /** An empty folder of ours. */
@@ -31,12 +37,12 @@ export interface UnpackOptions {
 
 /**
  * Unpacks a backup, trusting nothing in it: names stay below the folder, files are written into folders that we made, links
- * come last and are followed by hand. Returns the last document and the digest of all that came before it.
+ * come last; one that leads out over others is dropped. Returns the last document and the digest of all that came before it.
  */
-export async function unpackBackup(options: UnpackOptions): Promise<{ end: string; digest: string; entries: number }> {
+export async function unpackBackup(options: UnpackOptions): Promise<{ end: string; digest: string; entries: number; dropped: string[] }> {
   const { file, into, signal } = options
   const digest = createHash('sha256')
-  const links: { name: string; target: string }[] = []
+  const links: Link[] = []
   const made = new Set<string>()
   const writing = new Set<Promise<void>>()
   let failure: Error | undefined
@@ -64,7 +70,7 @@ export async function unpackBackup(options: UnpackOptions): Promise<{ end: strin
       const name = placeOf(entry.name, entry.kind)
       const folder = entry.kind === 'folder' ? name : name.slice(0, name.lastIndexOf('/') + 1).replace(/\/$/, '')
       if (!made.has(folder)) {
-        await mkdir(join(into, folder), { recursive: true, mode: 0o700 })
+        await mkdir(join(into, folder), { recursive: true, mode: isOfApp(folder) ? 0o755 : 0o700 })
         made.add(folder)
       }
       if (entry.kind !== 'file') {
@@ -73,19 +79,24 @@ export async function unpackBackup(options: UnpackOptions): Promise<{ end: strin
         digest.update(digestLine(entry.kind, entry.name.replace(/\/$/, ''), entry.kind === 'link' ? JSON.stringify(target) : ''))
         continue
       }
-      const { sum, bytes } = await store(entry.bytes, join(into, name), entry.is_executable, put)
+      const { sum, bytes } = await store(entry.bytes, join(into, name), modeOf(name, entry.is_executable), put)
       digest.update(digestLine(entry.is_executable ? 'program' : 'file', name, `${bytes} ${sum}`))
       options.onFile(name, sum, bytes)
     }
+  } catch (error) {
+    signal.throwIfAborted()
+    throw faultOf(error)
   } finally {
     await Promise.allSettled(writing)
     await handle.close()
   }
   if (failure) throw failure
   if (end === undefined) throw new RestoreRefused('The backup is cut off: its end is missing.')
-  for (const link of links) await symlinkNew(link.target, join(into, link.name))
-  for (const link of links) await followLink(into, link)
-  return { end, digest: digest.digest('hex'), entries }
+  for (const link of links) await makeLink(into, link)
+  const dropped: string[] = []
+  for (const link of links) if (!(await staysInside(into, link))) dropped.push(link.name)
+  for (const name of dropped) await rm(join(into, name))
+  return { end, digest: digest.digest('hex'), entries, dropped }
 
   /** Small files are written while the next ones are read. */
   async function put(work: Promise<void>): Promise<void> {
@@ -107,11 +118,10 @@ export async function unpackBackup(options: UnpackOptions): Promise<{ end: strin
 async function store(
   chunks: AsyncIterable<Buffer>,
   path: string,
-  isExecutable: boolean,
+  mode: number,
   put: (work: Promise<void>) => Promise<void>,
 ): Promise<{ sum: string; bytes: number }> {
   const sum = createHash('sha256')
-  const mode = isExecutable ? 0o700 : 0o600
   let held: Buffer[] = []
   let bytes = 0
   let handle: FileHandle | undefined
@@ -138,6 +148,10 @@ async function store(
   return { sum: sum.digest('hex'), bytes }
 }
 
+/** What builds are made of keeps what others may do with it: it ends in images, where an app is another user. */
+const isOfApp = (name: string): boolean => /^(?:sources|bundles)\//.test(name)
+const modeOf = (name: string, isExecutable: boolean): number => (isOfApp(name) ? (isExecutable ? 0o755 : 0o644) : 0o600)
+
 /** Where an entry goes; throws for all that is not one of ours. */
 function placeOf(name: string, kind: 'file' | 'folder' | 'link'): string {
   const parts = (kind === 'folder' ? name.replace(/\/$/, '') : name).split('/')
@@ -157,38 +171,51 @@ function placeOf(name: string, kind: 'file' | 'folder' | 'link'): string {
   return parts.join('/')
 }
 
-async function symlinkNew(target: string, path: string): Promise<void> {
-  if (target === '' || target.includes('\0') || Buffer.byteLength(target) > maxPathBytes)
-    throw new RestoreRefused('The backup holds a link to nowhere.')
-  await symlink(target, path).catch((error: unknown) => {
+/** No backup of ours holds a link that says by itself that it leads out. */
+async function makeLink(into: string, { name, target }: Link): Promise<void> {
+  const isPlain = target !== '' && !target.includes('\0') && !target.startsWith('/') && Buffer.byteLength(target) <= maxPathBytes
+  const depth = name.split('/').length - 3
+  const isWindows = process.platform === 'win32' && /[\\:]/.test(target)
+  if (!isPlain || isWindows || lowest(target) < -depth)
+    throw new RestoreRefused(`The backup holds a link that leads out of its folder: “${printable(name)}”.`)
+  await symlink(target, join(into, name)).catch((error: unknown) => {
     throw said(error)
   })
 }
 
-/** A link stays below its own deployment's folder, over whatever other links it leads. */
-async function followLink(into: string, { name, target }: { name: string; target: string }): Promise<void> {
-  const away = () => new RestoreRefused(`The backup holds a link that leads out of its folder: “${printable(name)}”.`)
+/** How far up a path goes from where it starts, as a number that is not positive. */
+function lowest(target: string): number {
+  let level = 0
+  let least = 0
+  for (const part of target.split('/')) {
+    if (part === '..') least = Math.min(least, --level)
+    else if (part !== '' && part !== '.') level++
+  }
+  return least
+}
+
+/** Whether a link stays below its own deployment's folder over whatever other links it leads; followed by hand, as a system does it. */
+async function staysInside(into: string, { name, target }: Link): Promise<boolean> {
   const root = name.split('/').slice(0, 2)
   const stack = name.split('/').slice(2, -1)
   const ahead = target.split('/').toReversed()
-  if (target.startsWith('/') || (process.platform === 'win32' && /[\\:]/.test(target))) throw away()
   for (let hops = 0; ahead.length > 0;) {
     const part = ahead.pop() ?? ''
     if (part === '' || part === '.') continue
     if (part === '..') {
-      if (stack.pop() === undefined) throw away()
+      if (stack.pop() === undefined) return false
       continue
     }
     stack.push(part)
     const path = join(into, ...root, ...stack)
     const info = await lstat(path).catch(() => undefined)
     if (!info?.isSymbolicLink()) continue
-    if (++hops > maxHops) throw away()
+    // A circle leads nowhere.
+    if (++hops > maxHops) return true
     stack.pop()
-    const next = await readlink(path)
-    if (next.startsWith('/')) throw away()
-    ahead.push(...next.split('/').toReversed())
+    ahead.push(...(await readlink(path)).split('/').toReversed())
   }
+  return true
 }
 
 async function document(chunks: AsyncIterable<Buffer>): Promise<string> {
@@ -204,6 +231,15 @@ async function document(chunks: AsyncIterable<Buffer>): Promise<string> {
 
 async function* read(file: string, from: number): AsyncGenerator<Buffer> {
   yield* createReadStream(file, { start: from, highWaterMark: 256 * 1024 }) as AsyncIterable<Buffer>
+}
+
+/** What is told of an archive is said of a backup; a reader that was cut off by the fault of another says only that. */
+function faultOf(error: unknown): Error {
+  const { message } = said(error)
+  if (error instanceof Problem) return new RestoreRefused(message.replace(/\barchive\b/g, 'backup'), { cause: error })
+  if (/stream was destroyed|premature close|closed before ending/i.test(message))
+    return new RestoreRefused('The backup is damaged or cut off.', { cause: error })
+  return said(error)
 }
 
 function said(error: unknown): Error {

@@ -102,7 +102,7 @@ async function fill(staging: string, options: RestoreOptions): Promise<Restored>
   let head: BackupHead | undefined
   let total = 0
   const missing = new Map<string, BackupHead['parts'][number]>()
-  const { end, digest, entries } = await unpackBackup({
+  const { end, digest, entries, dropped } = await unpackBackup({
     file,
     into: staging,
     signal,
@@ -146,7 +146,14 @@ async function fill(staging: string, options: RestoreOptions): Promise<Restored>
     { mode: 0o600 },
   )
   signal.throwIfAborted()
-  return { created_at: head.created_at, homeport: head.homeport, counts: head.counts, left_out: last.data.left_out, bytes: total, lost }
+  return {
+    created_at: head.created_at,
+    homeport: head.homeport,
+    counts: head.counts,
+    left_out: [...last.data.left_out, ...dropped.map((name) => `${name}: a link that leads out of its folder.`)],
+    bytes: total,
+    lost,
+  }
 }
 
 async function readKey({ key }: RestoreOptions): Promise<Sealer | undefined> {

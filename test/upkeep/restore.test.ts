@@ -1,0 +1,254 @@
+/** What a restore refuses, and that it then leaves nothing behind. */
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import Sqlite from 'better-sqlite3'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readOptions } from '../../server/options.ts'
+import { startPlatform } from '../../server/index.ts'
+import { endName } from '../../server/upkeep/backup-format.ts'
+import { createDice } from '../support/dice.ts'
+import { fileOf, forge, type Forgery, key, linkOf, restore } from './forge.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'homeport-restore-'))
+const keyFile = join(folder, 'the.key')
+const good = join(folder, 'good.tar.gz')
+const watched = join(folder, 'watched')
+let count = 0
+const fresh = () => join(watched, `new-${count++}`)
+
+beforeAll(async () => {
+  mkdirSync(watched)
+  writeFileSync(keyFile, `${key.toString('hex')}\n`)
+  await forge(folder, good, {
+    entries: [
+      fileOf('bundles/dpl_1/app/server.js', 'x'.repeat(200_000)),
+      linkOf('bundles/dpl_1/app/link', 'server.js'),
+      linkOf('bundles/dpl_1/up', 'app/../app/server.js'),
+      linkOf('bundles/dpl_1/circle', 'circle'),
+      linkOf('bundles/dpl_1/dangling', 'app/none'),
+      { name: 'sources/dpl_1/empty', kind: 'folder' },
+      { ...fileOf('sources/dpl_1/run.sh', '#!'), is_executable: true } as ReturnType<typeof fileOf>,
+      fileOf('archives/prj_1/dpl_2', 'an archive'),
+    ],
+  })
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Refused with these words, and nothing is there that was not there before. */
+async function refused(file: string, says: RegExp): Promise<void> {
+  const into = fresh()
+  await expect(restore(file, into, { key_file: keyFile })).rejects.toThrow(says)
+  expect(existsSync(into)).toBe(false)
+  mkdirSync(into)
+  await expect(restore(file, into, { key_file: keyFile })).rejects.toThrow(says)
+  expect(readdirSync(into)).toEqual([])
+  rmSync(into, { recursive: true })
+  expect(readdirSync(watched)).toEqual([])
+}
+
+test('a good one is taken, with modes, links and the key', async () => {
+  const into = fresh()
+  const { bytes, lost } = await restore(good, into, { key_file: keyFile })
+  expect(bytes).toBeGreaterThan(200_000)
+  expect(lost).toEqual([])
+  const names = readdirSync(into).sort()
+  expect(names).toEqual(['archives', 'bundles', 'homeport.db', 'instance.lock', 'logs.db', 'master.key', 'metrics.db', 'restored.json', 'sources'])
+  const mode = (name: string) => statSync(join(into, name)).mode & 0o777
+  expect(['homeport.db', 'master.key', 'archives/prj_1/dpl_2', 'sources/dpl_1/run.sh', 'bundles/dpl_1/app/server.js'].map(mode)).toEqual([
+    0o600, 0o600, 0o600, 0o755, 0o644,
+  ])
+  expect(readlinkSync(join(into, 'bundles/dpl_1/up'))).toBe('app/../app/server.js')
+  expect(lstatSync(join(into, 'bundles/dpl_1/circle')).isSymbolicLink()).toBe(true)
+  expect(statSync(join(into, 'sources/dpl_1/empty')).isDirectory()).toBe(true)
+  rmSync(into, { recursive: true })
+})
+
+describe('hostile or wrong, although sealed with our key', () => {
+  const cases: [string, Forgery, RegExp][] = [
+    ['a name that climbs out', { entries: [fileOf('bundles/../../evil', 'x')] }, /no backup of Homeport holds/],
+    ['an absolute name', { entries: [fileOf('/tmp/evil', 'x')] }, /no backup of Homeport holds/],
+    ['an empty part', { entries: [fileOf('bundles//evil', 'x')] }, /no backup of Homeport holds/],
+    ['a dot', { entries: [fileOf('bundles/./evil', 'x')] }, /no backup of Homeport holds/],
+    ['a folder of its own', { entries: [fileOf('other/evil', 'x')] }, /no backup of Homeport holds/],
+    ['a file beside the ledger', { entries: [fileOf('instance.json', '{}')] }, /no backup of Homeport holds/],
+    ['a master key', { entries: [fileOf('master.key', 'x')] }, /no backup of Homeport holds/],
+    ['a log of the ledger', { entries: [fileOf('homeport.db-wal', 'x')] }, /no backup of Homeport holds/],
+    ['a dump with a path', { entries: [fileOf('databases/../x.sql', 'x')] }, /no backup of Homeport holds/],
+    ['a link to the system', { entries: [linkOf('bundles/dpl_1/etc', '/etc')] }, /leads out of its folder/],
+    ['a link that climbs out', { entries: [linkOf('bundles/dpl_1/a/l', '../../dpl_2/x')] }, /leads out of its folder/],
+    ['a link in place of a deployment', { entries: [linkOf('bundles/dpl_1', 'x')] }, /no backup of Homeport holds/],
+    ['a link among archives', { entries: [linkOf('archives/prj_1/dpl_1', 'x')] }, /no backup of Homeport holds/],
+    ['a file through a link', { entries: [linkOf('bundles/d/l', 'x'), fileOf('bundles/d/l/evil', 'x')] }, /two things of one name/],
+    ['a file twice', { entries: [fileOf('bundles/d/a', 'x'), fileOf('bundles/d/a', 'y')] }, /two things of one name/],
+    ['the ledger twice', { entries: [fileOf('homeport.db', 'x')] }, /two things of one name/],
+    [
+      'a file that is a folder too',
+      { entries: [fileOf('bundles/d/a', 'x'.repeat(100_000)), fileOf('bundles/d/a/b', 'y')] },
+      /two things of one name|ENOTDIR|EEXIST/,
+    ],
+    ['a path of five thousand bytes', { entries: [fileOf(`bundles/${'n/'.repeat(150)}${'x'.repeat(4800)}`, 'x')] }, /no backup of Homeport holds/],
+    ['no end', { without: [endName] }, /cut off: its end is missing/],
+    ['no ledger', { without: ['homeport.db'] }, /not whole/],
+    ['something after the end', { after: [fileOf('bundles/d/a', 'x')] }, /goes on after its end/],
+    ['another digest', { end: { digest: '0'.repeat(64) } }, /damaged: its checksum is another/],
+    ['a seal of somebody else', { end: { seal: 'AAAA' } }, /changed after it was made/],
+    ['a newer format', { head: { format: 2 } }, /newer Homeport/],
+    ['a newer ledger', { head: { ledger_version: 99 } }, /newer Homeport/],
+    ['a head that is none', { head: { created_at: 'once' } }, /no backup of Homeport/],
+    ['a part that is another', { head: { parts: [{ name: 'logs.db', bytes: 1, sha256: '0'.repeat(64) }] } }, /logs\.db in the backup is damaged/],
+    ['a part that is missing', { head: { parts: [{ name: 'databases/x.sql', bytes: 1, sha256: '0'.repeat(64) }] } }, /not whole/],
+    [
+      'a trigger in the ledger',
+      { store: alter('homeport.db', 'CREATE TRIGGER t AFTER INSERT ON tokens BEGIN DELETE FROM tokens; END') },
+      /does not have the tables/,
+    ],
+    [
+      'a view in place of a table',
+      { store: alter('logs.db', 'DROP TABLE chunks; CREATE VIEW chunks AS SELECT 1 AS stream') },
+      /does not have the tables/,
+    ],
+    ['a ledger without a column', { store: alter('homeport.db', 'ALTER TABLE settings DROP COLUMN value') }, /does not have the tables/],
+    [
+      'rows without their project',
+      { store: alter('homeport.db', "PRAGMA foreign_keys = OFF; INSERT INTO branches VALUES ('prj_none', 'main', 'x')") },
+      /rows that are not there/,
+    ],
+    ['a ledger of no version', { store: alter('homeport.db', 'PRAGMA user_version = 0') }, /of version 0/],
+    [
+      'a ledger that is none',
+      { store: (name, path) => name === 'homeport.db' && writeFileSync(path, 'hello'.repeat(5000)) },
+      /cannot be read|is damaged/,
+    ],
+  ]
+  test.each(cases)('%s', async (_name, forgery, says) => {
+    const file = join(folder, 'forged.tar.gz')
+    await forge(folder, file, forgery)
+    await refused(file, says)
+  })
+
+  test('a link that leads out over another is dropped, and that is said', async () => {
+    const file = join(folder, 'over.tar.gz')
+    await forge(folder, file, {
+      entries: [fileOf('bundles/d/a/b/c/f', 'x'), linkOf('bundles/d/a/b/c/up', '../../..'), linkOf('bundles/d/out', 'a/b/c/up/../../..')],
+    })
+    const into = fresh()
+    const { left_out } = await restore(file, into, { key_file: keyFile })
+    expect(left_out).toEqual(['bundles/d/out: a link that leads out of its folder.'])
+    expect(readdirSync(join(into, 'bundles/d')).sort()).toEqual(['a'])
+    rmSync(into, { recursive: true })
+  })
+})
+
+describe('damage', () => {
+  test('60 flips of a bit in the file, and 60 in what is packed', async () => {
+    const dice = createDice(11)
+    const packed = readFileSync(good)
+    const plain = gunzipSync(packed)
+    const file = join(folder, 'flipped.tar.gz')
+    let taken = 0
+    for (let i = 0; i < 120; i++) {
+      const bytes = Buffer.from(i % 2 === 0 ? packed : plain)
+      const at = dice.between(0, bytes.length - 1)
+      bytes[at]! ^= 1 << dice.between(0, 7)
+      writeFileSync(file, i % 2 === 0 ? bytes : gzipSync(bytes, { level: 1 }))
+      const into = fresh()
+      const error = await restore(file, into, { key_file: keyFile }).then(
+        () => undefined,
+        (why: Error) => why,
+      )
+      if (error) expect(readdirSync(watched)).toEqual([])
+      else {
+        // The head of a packed file, its padding and the times and owners of entries hold nothing of ours.
+        taken++
+        expect(readFileSync(join(into, 'bundles/dpl_1/app/server.js'), 'utf8')).toBe('x'.repeat(200_000))
+        rmSync(into, { recursive: true })
+      }
+    }
+    expect(taken).toBeLessThan(20)
+  }, 120_000)
+
+  test('cut off anywhere', async () => {
+    const bytes = readFileSync(good)
+    const file = join(folder, 'cut.tar.gz')
+    for (const part of [0, 0.001, 0.01, 0.1, 0.3, 0.5, 0.8, 0.95, 0.999]) {
+      writeFileSync(file, bytes.subarray(0, Math.floor(bytes.length * part)))
+      await refused(file, /damaged|cut off|not whole|no backup/)
+    }
+  })
+
+  test('what is no backup at all', async () => {
+    const file = join(folder, 'text')
+    writeFileSync(file, 'hello')
+    await refused(file, /damaged|no backup|cut off/)
+    await refused(join(folder, 'none'), /There is no file/)
+  })
+})
+
+describe('the folder', () => {
+  test('one with something in it is refused and not touched', async () => {
+    const into = fresh()
+    mkdirSync(into)
+    writeFileSync(join(into, 'mine.txt'), 'mine')
+    await expect(restore(good, into, { key_file: keyFile })).rejects.toThrow(/is not empty.*nothing in it was touched/)
+    expect(readdirSync(into)).toEqual(['mine.txt'])
+    rmSync(into, { recursive: true })
+  })
+
+  test('a restore that was cut off starts nothing, and is done again', async () => {
+    const into = fresh()
+    mkdirSync(join(into, '.restoring', 'bundles'), { recursive: true })
+    writeFileSync(join(into, 'logs.db'), 'half')
+    writeFileSync(join(into, '.restoring', 'homeport.db'), 'half')
+    await expect(startPlatform(readOptions({ data: into, port: '0', 'edge-port': '0', runtime: 'process' }))).rejects.toThrow(
+      /was cut off.*Run it again/,
+    )
+    await restore(good, into, { key_file: keyFile })
+    expect(existsSync(join(into, '.restoring'))).toBe(false)
+    rmSync(into, { recursive: true })
+  })
+
+  test('stopped in the middle, nothing stays', async () => {
+    const into = fresh()
+    await expect(restore(good, into, { key_file: keyFile, signal: AbortSignal.abort() })).rejects.toThrow()
+    expect(existsSync(into)).toBe(false)
+  })
+})
+
+describe('the key', () => {
+  test('without one it says where it was', async () => {
+    await expect(restore(good, fresh())).rejects.toThrow(/not in a backup.*master\.key.*--key FILE.*--without-key/)
+    expect(readdirSync(watched)).toEqual([])
+  })
+
+  test('another one, and a file that is none, are refused', async () => {
+    const other = join(folder, 'other.key')
+    writeFileSync(other, 'ab'.repeat(32))
+    await expect(restore(good, fresh(), { key_file: other })).rejects.toThrow(/not the one of the backup/)
+    writeFileSync(other, 'no key')
+    await expect(restore(good, fresh(), { key_file: other })).rejects.toThrow(/is no master key/)
+    await expect(restore(good, fresh(), { key_file: join(folder, 'none') })).rejects.toThrow(/There is no key file/)
+    expect(readdirSync(watched)).toEqual([])
+  })
+
+  test('one that only a keychain opens is put back as it is', async () => {
+    const sealed = join(folder, 'master.key.sealed')
+    writeFileSync(sealed, Buffer.from([1, 2, 3]))
+    const into = fresh()
+    await restore(good, into, { key: { file: sealed, is_wrapped: true } })
+    expect([...readFileSync(join(into, 'master.key.sealed'))]).toEqual([1, 2, 3])
+    expect(existsSync(join(into, 'master.key'))).toBe(false)
+    rmSync(into, { recursive: true })
+  })
+})
+
+function alter(file: string, sql: string): (name: string, path: string) => void {
+  return (name, path) => {
+    if (name !== file) return
+    const db = new Sqlite(path)
+    db.pragma('foreign_keys = OFF')
+    db.exec(sql)
+    db.close()
+  }
+}
