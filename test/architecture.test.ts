@@ -58,7 +58,7 @@ const plan: Record<string, { rooms: string[]; packages: string[]; has_node?: boo
     packages: [],
   },
   'server/database': {
-    rooms: [...shared, 'server/store', 'server/runtime/docker-engine.ts', 'server/runtime/docker-frames.ts'],
+    rooms: [...shared, 'server/store', 'server/runtime/docker-connect.ts', 'server/runtime/docker-engine.ts', 'server/runtime/docker-frames.ts'],
     packages: ['pg', 'pg-copy-streams', 'dockerode'],
   },
   'server/store': { rooms: shared, packages: ['kysely', 'better-sqlite3'] },
@@ -67,6 +67,7 @@ const plan: Record<string, { rooms: string[]; packages: string[]; has_node?: boo
     rooms: [...shared, 'server/store', 'server/keys', 'server/source/archive-tar.ts', 'type:server/runtime', 'type:server/edge'],
     packages: ['tar-stream'],
   },
+  'server/start': { rooms: ['server'], packages: [] },
   'server/lan': { rooms: shared, packages: [] },
   'server/keys': { rooms: shared, packages: [] },
   'server/names': { rooms: shared, packages: [] },

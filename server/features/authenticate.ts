@@ -3,7 +3,7 @@ import { type Clock, isoTime } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import { hashSecret, newSecret } from '../lib/token.ts'
 import type { Db, Tx } from '../store/open.ts'
-import { credentialStands, insertSession, takeSignInCode } from '../store/people.ts'
+import { credentialStands, insertSession, insertSignInCode, takeSignInCode } from '../store/people.ts'
 import type { Caller } from './context.ts'
 
 /** How the gate learns who somebody is: only hashes are stored, so a look-up by hash is the comparison. */
@@ -67,6 +67,18 @@ export function createAuthenticator(options: { db: Db; clock: Clock }): Authenti
 
     credentialAlive: (id) => db.read((tx) => credentialStands(tx, id, isoTime(clock.now()))),
   }
+}
+
+/** A code that signs a browser in as somebody, once, for so long. Only its hash is kept. */
+export async function newSignInCode(
+  { db, clock }: { db: Db; clock: Clock },
+  user_id: string,
+  life_ms: number,
+): Promise<{ code: string; expires_at: string }> {
+  const code = newSecret()
+  const expires_at = isoTime(clock.now() + life_ms)
+  await db.write((tx) => insertSignInCode(tx, { hash: hashSecret(code), user_id, expires_at }))
+  return { code, expires_at }
 }
 
 /** A session of a browser. Its secret is in the cookie and nowhere here. */

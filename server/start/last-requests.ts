@@ -1,0 +1,25 @@
+import type { Edge } from '../edge/edge.ts'
+import { isoTime } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { Db } from '../store/open.ts'
+
+const every_ms = 1_000
+
+/** Writes down when each project was last asked for something: gathered, since a write per request would cost more than the request. */
+export function keepLastRequests({ db, edge, log }: { db: Db; edge: Pick<Edge, 'takeLastRequests'>; log: Log }) {
+  const timer = setInterval(() => {
+    const seen = edge.takeLastRequests()
+    if (seen.size === 0) return
+    db.write((tx) => {
+      for (const [id, at] of seen) {
+        // A preview tells its visits by its name, which no project's id can be.
+        tx.sqlRun(
+          `UPDATE ${id.includes('.') ? 'previews SET last_request_at = ? WHERE host' : 'projects SET last_request_at = ? WHERE id'} = ?`,
+          isoTime(at),
+          id,
+        )
+      }
+    }).catch((error: unknown) => log.warn('last_requests_not_stored', { error }))
+  }, every_ms)
+  return { close: () => clearInterval(timer) }
+}

@@ -1,0 +1,39 @@
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { PlatformOptions } from '../options.ts'
+import type { PlatformHost } from '../platform.ts'
+import { chooseRuntime } from '../runtime/choose.ts'
+import { createEngine } from '../runtime/docker-engine.ts'
+import { createRuntimes } from '../runtime/index.ts'
+import type { RuntimeOptions } from '../runtime/runtime.ts'
+
+/** The way to the Docker engine, the runtimes by name, and which of them new deployments get. */
+export async function openRuntimes({
+  options,
+  host,
+  ...facts
+}: {
+  options: PlatformOptions
+  host: PlatformHost
+  instance_id: string
+  log: Log
+  clock: Clock
+}) {
+  const wanted: RuntimeOptions = {
+    ...facts,
+    data_dir: options.data_dir,
+    ...(options.ca_file === null ? {} : { ca_file: options.ca_file }),
+    ...(options.npmrc_file === null ? {} : { npmrc_file: options.npmrc_file }),
+    ...(options.environment.PATH === undefined ? {} : { path: options.environment.PATH }),
+    node_path: options.node_path,
+    npm_cli_path: options.npm_cli_path,
+    docker: {
+      home: options.home,
+      ...(options.docker_host === null ? {} : { host: options.docker_host }),
+      ...(host.docker_candidates === undefined ? {} : { candidates: host.docker_candidates }),
+    },
+  }
+  const docker = createEngine(wanted)
+  const runtimes = createRuntimes(wanted, docker)
+  return { docker, runtimes, runtime: await chooseRuntime(runtimes, options.runtime) }
+}
