@@ -34,7 +34,7 @@ const longest_ms = 15 * 60_000
 const settle_ms = 60
 /** Looks at once, and those that begin in one second when nobody waits for them: thousands of repositories must not stampede. */
 const hands = 4
-const perSecond = 4
+const perSecond = 2
 /** Of more repositories on this machine the rest is looked at in its turn alone. */
 const mostFollowed = 300
 
