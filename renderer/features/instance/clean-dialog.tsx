@@ -63,20 +63,22 @@ function Freed({ answer, onOpenChange }: { answer: Answer<'cleanDisk'>; onOpenCh
   const told = answer.freed.filter((one) => one.bytes > 0 || one.count > 0 || one.note !== null)
   return (
     <Dialog open onOpenChange={onOpenChange} title={answer.freed_bytes > 0 ? `${bytes(answer.freed_bytes)} freed` : 'There was nothing to free'}>
-      <ul className="clean-list" role="status">
-        {told.map(({ kind, bytes: freed, count, note }) => (
-          <li key={kind}>
-            <div>
-              <strong>{kinds[kind].name}</strong>
-              {note && <p className="quiet">{note}</p>}
-            </div>
-            <span>
-              {bytes(freed)}
-              {count > 0 && <span className="faint"> · {count === 1 ? '1 piece' : `${count.toLocaleString()} pieces`}</span>}
-            </span>
-          </li>
-        ))}
-      </ul>
+      <div role="status">
+        <ul className="clean-list">
+          {told.map(({ kind, bytes: freed, count, note }) => (
+            <li key={kind}>
+              <div>
+                <strong>{kinds[kind].name}</strong>
+                {note && <p className="quiet">{note}</p>}
+              </div>
+              <span>
+                {bytes(freed)}
+                {count > 0 && <span className="faint"> · {count === 1 ? '1 piece' : `${count.toLocaleString()} pieces`}</span>}
+              </span>
+            </li>
+          ))}
+        </ul>
+      </div>
       <footer className="dialog-foot">
         <Button kind="primary" onClick={onOpenChange}>
           Done

@@ -138,11 +138,9 @@ function KindRow({ row, onClean }: { row: DiskUse; onClean: (kind: CleanKind) =>
           (reclaimable_bytes === 0 ? (
             <span className="faint">nothing to free</span>
           ) : (
-            <Button
-              aria-label={`Clean up ${name.toLowerCase()}, ${place === 'engine' ? 'inside the engine' : 'in the data folder'}`}
-              onClick={() => onClean(kind)}
-            >
+            <Button onClick={() => onClean(kind)}>
               {reclaimable_bytes === null ? 'Clean up…' : `Free ${bytes(reclaimable_bytes)}…`}
+              <span className="unseen"> of {nameOf(row)}</span>
             </Button>
           ))}
       </p>
