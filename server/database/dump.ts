@@ -25,7 +25,9 @@ export async function* dumpDatabase(target: Target, signal: AbortSignal): AsyncG
   } catch (error) {
     if (signal.aborted) throw signal.reason
     const known = lostOrFull(error)
-    throw known ?? new DumpFailed(`The dump could not be written: ${error instanceof Error ? error.message : String(error)}`, error)
+    const isLocked = error instanceof Error && 'code' in error && error.code === '55P03'
+    const why = isLocked ? 'the app holds a table locked' : error instanceof Error ? error.message : String(error)
+    throw known ?? new DumpFailed(`The dump could not be written: ${why}`, error)
   }
 }
 
@@ -34,7 +36,7 @@ async function* writeDump(target: Target, signal: AbortSignal): AsyncGenerator<U
   try {
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
     await client.query(
-      "SET search_path = ''; SET DateStyle = ISO; SET IntervalStyle = postgres; SET extra_float_digits = 3; SET synchronize_seqscans = off; SET statement_timeout = 0; SET lock_timeout = '60s'; SET row_security = off",
+      "SET search_path = ''; SET DateStyle = ISO; SET IntervalStyle = postgres; SET extra_float_digits = 3; SET synchronize_seqscans = off; SET statement_timeout = 0; SET lock_timeout = '30s'; SET row_security = off",
     )
     const tables = await listTables(client)
     // Nobody drops or alters one until all is written.
@@ -92,6 +94,13 @@ export async function connect(target: Target, signal: AbortSignal): Promise<{ cl
     await close()
     throw error
   }
+}
+
+/** The other sessions of a role: what it would wait for, or what must not see a half of something. */
+export async function endSessions(client: Client): Promise<void> {
+  await client.query(
+    'SELECT pg_catalog.pg_terminate_backend(pid) FROM pg_catalog.pg_stat_activity WHERE datname = current_database() AND usename = current_user AND pid <> pg_catalog.pg_backend_pid()',
+  )
 }
 
 /** What has nothing to do with the data: the server went away, or its disk is full. */

@@ -10,7 +10,9 @@ import type { Log } from '../lib/log.ts'
 import { deleteDatabaseDump, insertDatabaseDump, slugOfProject } from '../store/database-dumps.ts'
 import type { Db } from '../store/open.ts'
 import type { DatabaseDumpRow } from '../store/tables.ts'
+import type { DatabaseServer, DatabaseSpec } from './database.ts'
 import type { OpenDatabase } from './databases.ts'
+import { connect, endSessions, lostOrFull } from './dump.ts'
 import { RestoreFailed } from './restore.ts'
 
 /** Text of this kind shrinks to a fifth at three times the speed of the default level. */
@@ -54,6 +56,8 @@ export async function createDumps({ db, data_dir, clock, log }: { db: Db; data_d
     const signal = wanted ? AbortSignal.any([wanted, ended.signal]) : ended.signal
     const id = newId('dmp')
     const file = `${id}.sql.gz`
+    // Their end is near in any case, and one that hangs must not be in the way.
+    if (reason !== 'manual') await endSessionsOf(server, spec, signal)
     const part = await fill(file, server.dump(spec, signal), signal, true)
     const { size } = await stat(part)
     await rename(part, join(folder, file))
@@ -113,6 +117,21 @@ export async function createDumps({ db, data_dir, clock, log }: { db: Db; data_d
       ended.abort(new Error('Homeport is stopping.'))
     },
   }
+}
+
+async function endSessionsOf(server: DatabaseServer, spec: DatabaseSpec, signal: AbortSignal): Promise<void> {
+  const open = async () => connect({ ...spec, ...(await server.address('machine')) }, signal)
+  const { client, close } = await open()
+    .catch(async (error: unknown) => {
+      // No such database, no such role, or another password: an app may change its own. Made good, so that it can be let go of.
+      if (!(error instanceof Error && 'code' in error && /^(3D000|28000|28P01)$/.test(String(error.code)))) throw error
+      await server.create(spec)
+      return open()
+    })
+    .catch((error: unknown) => {
+      throw lostOrFull(error) ?? error
+    })
+  await endSessions(client).finally(close)
 }
 
 /** Opened when it is first asked for something. */

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { createConnection } from 'node:net'
 import { MessageChannel, Worker } from 'node:worker_threads'
 import type { Address, DatabaseSpec } from './database.ts'
@@ -16,12 +17,13 @@ export async function runPgDump(target: Target, args: string[], signal: AbortSig
   signal.throwIfAborted()
   const { port1: ours, port2: theirs } = new MessageChannel()
   const flag = new SharedArrayBuffer(4)
+  const key = randomBytes(16).toString('hex')
   const library = import.meta.resolve('@electric-sql/pglite-tools/pg_dump').replace(/app\.asar(?=\/)/, 'app.asar.unpacked')
   // The thread sees no socket: host and port only fill in the form. libpq takes the last word on the user from here.
   const login = `host=${target.host} port=${target.port} user=${target.db_user} password=${target.password} dbname=${target.db_name}`
   const worker = new Worker(threadCode, {
     eval: true,
-    workerData: { library, args: ['-d', `${login} sslmode=disable gssencmode=disable`, ...args], port: theirs, flag },
+    workerData: { library, args: ['-d', `${login} sslmode=disable gssencmode=disable`, `--restrict-key=${key}`, ...args], port: theirs, flag },
     transferList: [theirs],
     env: {},
     stdout: true,
@@ -46,7 +48,7 @@ export async function runPgDump(target: Target, args: string[], signal: AbortSig
       socket.on('error', reject).on('close', () => exchange.closed())
       worker.on('message', ({ sql, error }: { sql?: string; error?: string }) => {
         if (sql === undefined) reject(new Error(plainError(error ?? '', target)))
-        else resolve(sql)
+        else resolve(sql.replace(`\\restrict ${key}\n`, '').replace(`\\unrestrict ${key}\n`, ''))
       })
       worker.on('error', reject).on('exit', () => reject(signal.aborted ? (signal.reason as Error) : new Error('pg_dump ended without a word.')))
     })
@@ -71,6 +73,11 @@ const threadCode = `
       Atomics.wait(turn, 0, 0)
       onRawData(receiveMessageOnPort(port).message)
     },
+  }
+  // The package drops every line that begins with \\restrict, those of texts and functions too. We know the two that pg_dump adds.
+  const replace = String.prototype.replace
+  String.prototype.replace = function (pattern, by) {
+    return pattern instanceof RegExp && pattern.source.includes('restrict') ? String(this) : replace.call(this, pattern, by)
   }
   import(library)
     .then(({ pgDump }) => pgDump({ pg, args }))

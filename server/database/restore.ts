@@ -1,5 +1,5 @@
 import type { Client } from 'pg'
-import { connect, lostOrFull, type Target } from './dump.ts'
+import { connect, endSessions, lostOrFull, type Target } from './dump.ts'
 import { readScript, ScriptRefused } from './script.ts'
 
 /** The file could not be put in, and everything is as it was. `message` is for the person. */
@@ -21,11 +21,9 @@ export async function restoreDatabase(target: Target, sql: AsyncIterable<Uint8Ar
       "SET statement_timeout = 0; SET lock_timeout = '60s'; SET client_min_messages = error; SET idle_in_transaction_session_timeout = 0",
     )
     await client.query('BEGIN')
-    await client.query(
-      'SELECT pg_catalog.pg_terminate_backend(pid) FROM pg_catalog.pg_stat_activity WHERE datname = current_database() AND usename = current_user AND pid <> pg_catalog.pg_backend_pid()',
-    )
+    await endSessions(client)
     await client.query('DROP OWNED BY CURRENT_USER CASCADE')
-    await client.query('CREATE SCHEMA IF NOT EXISTS public')
+    await client.query("CREATE SCHEMA IF NOT EXISTS public; COMMENT ON SCHEMA public IS 'standard public schema'")
     const before = await transactionOf(client)
     await run(client, startOf(sql))
     // Nothing in the file can end our transaction; if it did, that must not look like a success.
