@@ -44,6 +44,12 @@ export interface OpenDatabase {
   spec: DatabaseSpec
 }
 
+/** Where it is for this machine, and how large. */
+export interface Place extends Address {
+  engine_version: string
+  size_bytes: number
+}
+
 /** What an app is told of its database, and what its logs must not show. */
 export interface DatabaseVariables {
   variables: { DATABASE_URL?: string }
@@ -127,15 +133,26 @@ export function createDatabases(options: DatabasesOptions) {
     }
   }
 
+  const look = async (row: DatabaseRow): Promise<Place> => {
+    const server = servers[row.driver]
+    const [address, facts] = [await server.address('machine'), await server.look(row.db_name)]
+    return { ...address, ...facts }
+  }
+
   return {
     find,
     open,
     exclusive,
 
     /** Makes the project's own; undefined when there is one already, or one is being made. */
-    async create(projectId: string): Promise<DatabaseRow | undefined> {
-      const row = await make(projectId, '', options.default_runtime)
-      return row && exclusive(projectId, () => finish(row))
+    async create(projectId: string): Promise<{ row: DatabaseRow; place: Place } | undefined> {
+      if (await find(projectId)) return undefined
+      return exclusive(projectId, async () => {
+        const begun = await make(projectId, '', options.default_runtime)
+        if (!begun) return undefined
+        const row = await finish(begun)
+        return { row, place: await look(row) }
+      })
     },
 
     /** How far a server is that is being made ready; undefined when it says nothing. */
@@ -144,12 +161,7 @@ export function createDatabases(options: DatabasesOptions) {
       return running ? undefined : message
     },
 
-    /** Where it is for this machine, and how large. */
-    async look(row: DatabaseRow): Promise<Address & { engine_version: string; size_bytes: number }> {
-      const server = servers[row.driver]
-      const [address, facts] = [await server.address('machine'), await server.look(row.db_name)]
-      return { ...address, ...facts }
-    },
+    look,
 
     /** Drops the project's own, after `beforeDrop`. False: there is none. */
     remove: (projectId: string): Promise<boolean> =>
@@ -180,10 +192,11 @@ export function createDatabases(options: DatabasesOptions) {
     async copyForPreview(projectId: string, branch: string, signal: AbortSignal): Promise<void> {
       const source = await find(projectId)
       if (branch === '' || !source || source.is_ready === 0) return
-      const row = await make(projectId, branch, source.driver)
-      if (!row) return
       const from = open(source)
-      await exclusive(projectId, () => finish(row, ({ server, spec }) => server.restore(spec, from.server.dump(from.spec, signal), signal)))
+      await exclusive(projectId, async () => {
+        const row = await make(projectId, branch, source.driver)
+        if (row) await finish(row, ({ server, spec }) => server.restore(spec, from.server.dump(from.spec, signal), signal))
+      })
     },
 
     dropPreview: (projectId: string, branch: string): Promise<void> =>

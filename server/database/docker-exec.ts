@@ -1,4 +1,5 @@
 import type Docker from 'dockerode'
+import { within } from '../runtime/docker-connect.ts'
 import { readable } from '../runtime/docker-engine.ts'
 import { createFrameScanner } from '../runtime/docker-frames.ts'
 import type { Ask } from './provision.ts'
@@ -6,9 +7,13 @@ import type { Ask } from './provision.ts'
 /** Between columns and between rows of psql's answer: in no name, number or size. */
 const [unit, record] = ['\x1f', '\x1e']
 
+/** Long for a statement of ours; an engine that hangs would keep us for ever. */
+const patience_ms = 60_000
+
 /** Runs a program in the container as the user postgres; what it reads comes over standard input, not as an argument. */
 export async function runIn(container: Docker.Container, command: string[], input = ''): Promise<{ code: number; out: string; err: string }> {
-  const exec = await container.exec({ Cmd: command, User: 'postgres', AttachStdin: true, AttachStdout: true, AttachStderr: true })
+  const options = { Cmd: command, User: 'postgres', AttachStdin: true, AttachStdout: true, AttachStderr: true }
+  const exec = await within(patience_ms, container.exec(options))
   const stream = await exec.start({ hijack: true, stdin: true })
   const out = { stdout: '', stderr: '' }
   const frames = createFrameScanner((name, data) => (out[name] += data.toString()))
@@ -16,7 +21,7 @@ export async function runIn(container: Docker.Container, command: string[], inpu
   stream.on('data', frames.write)
   stream.end(input)
   try {
-    await ended
+    await within(patience_ms, ended)
     const { ExitCode } = await exec.inspect()
     return { code: ExitCode ?? -1, out: out.stdout, err: out.stderr }
   } finally {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type Docker from 'dockerode'
 import type { Log } from '../lib/log.ts'
+import { within } from '../runtime/docker-connect.ts'
 import { type Engine, isConnectionError, removeContainer, statusOf } from '../runtime/docker-engine.ts'
 import { type Address, type DatabaseServer, DatabaseUnavailable } from './database.ts'
 import { askIn, runIn } from './docker-exec.ts'
@@ -341,8 +342,11 @@ export function createDockerServer({ engine, data_dir, log }: DockerServerOption
   }
 }
 
+/** An engine that hangs is as good as none: who asks is told so, and may ask again. */
+const patience_ms = 10_000
+
 const inspect = (container: Docker.Container): Promise<Docker.ContainerInspectInfo | undefined> =>
-  container.inspect().then(
+  within(patience_ms, container.inspect()).then(
     (found) => found,
     (error: unknown) => (statusOf(error) === 404 ? undefined : Promise.reject(error)),
   )

@@ -2,7 +2,7 @@ import type { Database } from '../contract/databases.ts'
 import { Problem } from '../contract/errors.ts'
 import type { Handlers } from '../contract/index.ts'
 import { DatabaseUnavailable } from '../database/database.ts'
-import { connectionString } from '../database/databases.ts'
+import { connectionString, type Place } from '../database/databases.ts'
 import { DumpFailed } from '../database/dump.ts'
 import { RestoreFailed } from '../database/restore.ts'
 import { findAccount } from '../store/people.ts'
@@ -31,12 +31,11 @@ export function createDatabaseHandlers(deps: FeatureDeps): DatabaseHandlers {
   return {
     async createDatabase({ caller }, { params }) {
       const project = await entitled(caller, params.slug)
-      const row = await reached(databases.create(project.id))
-      if (!row) throw new Problem('database_exists', 'This project has a database already. Delete it first to begin with an empty one.')
-      const shown = await showDatabase(deps, row)
+      const made = await reached(databases.create(project.id))
+      if (!made) throw new Problem('database_exists', 'This project has a database already. Delete it first to begin with an empty one.')
       const deployment_id = await redeploy(deps, project.id)
       bus.emit(`project:${project.id}`)
-      return { database: shown, deployment_id }
+      return { database: present(deps, made.row, made.place), deployment_id }
     },
 
     async getDatabase({ caller }, { params }) {
@@ -65,18 +64,19 @@ export async function databaseOf(deps: FeatureDeps, projectId: string): Promise<
 }
 
 export async function showDatabase(deps: FeatureDeps, row: DatabaseRow): Promise<Database> {
-  const { spec } = deps.databases.open(row)
-  const { host, port, engine_version, size_bytes } = await reached(deps.databases.look(row))
-  return {
-    ...spec,
-    host,
-    port,
-    connection_string: connectionString(spec, { host, port }),
-    engine: 'postgresql',
-    engine_version,
-    size_bytes,
-    created_at: row.created_at,
+  try {
+    return present(deps, row, await reached(deps.databases.look(row)))
+  } catch (error) {
+    // It may have been dropped while we looked.
+    if (await deps.databases.find(row.project_id)) throw error
+    throw noDatabase()
   }
+}
+
+function present(deps: FeatureDeps, row: DatabaseRow, { host, port, engine_version, size_bytes }: Place): Database {
+  const { spec } = deps.databases.open(row)
+  const connection_string = connectionString(spec, { host, port })
+  return { ...spec, host, port, connection_string, engine: 'postgresql', engine_version, size_bytes, created_at: row.created_at }
 }
 
 /** What a server that is away refuses, in the words of the contract. */

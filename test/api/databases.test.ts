@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Database } from '../../server/contract/databases.ts'
+import type { Deployment } from '../../server/contract/deployments.ts'
+import { deployed, expectRefusal, startWorld } from './world.ts'
+import type { World } from './world.ts'
+
+let world: World
+const path = (slug: string) => `/v1/projects/${slug}/database`
+const fresh = async (slug: string) => {
+  await world.home.createProject({ slug, repo_url: world.repository.url })
+  return path(slug)
+}
+
+beforeAll(async () => {
+  world = await startWorld()
+})
+afterAll(() => world.close())
+
+describe('POST database', () => {
+  test('201 with all that the contract names; no deployment where none was', async () => {
+    const answer = await world.ask('owner', 'POST', await fresh('first'))
+    expect(answer.status).toBe(201)
+    expect(answer.body).toEqual({
+      database: {
+        db_name: expect.stringMatching(/^p_/),
+        db_user: expect.stringMatching(/^p_/),
+        password: expect.any(String),
+        host: '127.0.0.1',
+        port: expect.any(Number),
+        connection_string: expect.stringMatching(/^postgresql:\/\/p_\w+:[\w-]+@127\.0\.0\.1:\d+\/p_\w+$/),
+        engine: 'postgresql',
+        engine_version: expect.any(String),
+        size_bytes: expect.any(Number),
+        created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]+\.\d{3}Z$/),
+      },
+      deployment_id: null,
+    })
+  })
+
+  test('201 at the old path as well', async () => {
+    await fresh('alias')
+    const answer = await world.ask('owner', 'POST', '/projects/alias/database')
+    expect([answer.status, answer.headers.get('deprecation')]).toEqual([201, 'true'])
+  })
+
+  test('201 redeploys what is deployed, once', async () => {
+    const first = await deployed(world, 'served')
+    await world.home.ended('served', first.id)
+    const { body } = await world.ask('owner', 'POST', path('served'))
+    expect((await world.home.ended('served', String(body.deployment_id))).status).toBe('ready')
+    const { deployments } = (await world.ask('owner', 'GET', '/v1/projects/served/deployments')).body as { deployments: Deployment[] }
+    expect(deployments.map(({ trigger, id }) => [trigger, id])).toEqual([
+      ['env_change', body.deployment_id],
+      ['manual', first.id],
+    ])
+  })
+
+  test('409 database_exists', async () => {
+    const at = await fresh('twice')
+    await world.ask('owner', 'POST', at)
+    expectRefusal(await world.ask('owner', 'POST', at), 409, 'database_exists')
+  })
+
+  test('404 unknown project; 404 for one that is another’s', async () => {
+    expectRefusal(await world.ask('owner', 'POST', path('nowhere')), 404, 'project_not_found')
+    expectRefusal(await world.ask('stranger', 'POST', await fresh('foreign')), 404, 'project_not_found')
+    expectRefusal(await world.ask('owner', 'GET', path('foreign')), 404, 'database_not_found')
+  })
+
+  test('402 payment_method_required on starter without a card, before 409; a card or a larger plan lets it be', async () => {
+    const poor = await world.add('poor@example.com', { plan: 'starter' })
+    await world.ask(poor, 'POST', '/v1/projects', { name: 'n', slug: 'poor' })
+    expectRefusal(await world.ask(poor, 'POST', path('poor')), 402, 'payment_method_required')
+    expectRefusal(await world.ask(poor, 'GET', path('poor')), 404, 'database_not_found')
+    const carded = await world.add('carded@example.com', { plan: 'starter', card: true })
+    await world.ask(carded, 'POST', '/v1/projects', { name: 'n', slug: 'carded' })
+    expect((await world.ask(carded, 'POST', path('carded'))).status).toBe(201)
+
+    // The owner's own account, by the settings that emulate a plan: what is there stays, and is told as before.
+    await world.ask('owner', 'PATCH', '/instance/settings', { plan: 'starter', payment_method: false })
+    expectRefusal(await world.ask('owner', 'POST', path('twice')), 402, 'payment_method_required')
+    expect((await world.ask('owner', 'GET', path('twice'))).status).toBe(200)
+    await world.ask('owner', 'PATCH', '/instance/settings', { plan: 'enterprise', payment_method: true })
+  })
+})
+
+describe('GET and DELETE database', () => {
+  test('404 database_not_found where there is none', async () => {
+    const at = await fresh('bare')
+    expectRefusal(await world.ask('owner', 'GET', at), 404, 'database_not_found')
+    expectRefusal(await world.ask('owner', 'DELETE', at), 404, 'database_not_found')
+  })
+
+  test('200 to the team, password included', async () => {
+    const made = (await world.ask('owner', 'GET', path('twice'))).body.database as Database
+    const { status, body } = await world.ask('member', 'GET', path('twice'))
+    expect([status, body]).toEqual([200, { database: { ...made, size_bytes: expect.any(Number) } }])
+  })
+
+  test('204, then another database under another name', async () => {
+    const at = await fresh('again')
+    const first = (await world.ask('owner', 'POST', at)).body.database as Database
+    const answer = await world.ask('owner', 'DELETE', at)
+    expect([answer.status, answer.text]).toEqual([204, ''])
+    expectRefusal(await world.ask('owner', 'DELETE', at), 404, 'database_not_found')
+    const second = (await world.ask('owner', 'POST', at)).body.database as Database
+    expect(second.db_name).not.toBe(first.db_name)
+    expect(second.password).not.toBe(first.password)
+  })
+
+  test('POST, DELETE and POST at once end with one or none, and nothing half', async () => {
+    const at = await fresh('storm')
+    const answers = await Promise.all(Array.from({ length: 24 }, (_, i) => world.ask('owner', i % 3 === 1 ? 'DELETE' : 'POST', at)))
+    expect(answers.filter(({ status }) => status >= 500).map(({ text }) => text)).toEqual([])
+    const left = await world.ask('owner', 'GET', at)
+    const count = (status: number) => answers.filter((answer) => answer.status === status).length
+    expect(count(201) - count(204)).toBe(left.status === 200 ? 1 : 0)
+  })
+})
