@@ -11,6 +11,8 @@ export interface DeploymentLog extends BuildLog {
   maskWith(mask: Mask): void
   /** Closes the running step and stores what is buffered. */
   end(status: 'done' | 'failed' | 'canceled'): Promise<void>
+  /** Whether lines were lost because there was no room. */
+  metFullDisk(): boolean
 }
 
 /** The log of one deployment: its lines, and its steps as they come and go. */
@@ -41,6 +43,7 @@ export function createBuildLog(options: Omit<LogWriterOptions, 'keep_head_bytes'
       mark(name, 'skipped')
     },
     maskWith: (mask) => writer.maskWith(mask),
+    metFullDisk: () => writer.metFullDisk(),
     async end(status) {
       if (running) mark(running, status)
       running = undefined

@@ -47,12 +47,14 @@ const codeOfStep: Record<StepName, FailureCode> = {
 }
 
 /** The words for a failure: those of the room that failed, else what can be told from the last lines of the log. */
-export function describeFailure(deps: YardDeps, error: unknown, deployment: DeploymentRow, step: StepName): Failure {
+/** `met_full_disk`: the lines that would have said so are lost. */
+export function describeFailure(deps: YardDeps, error: unknown, deployment: DeploymentRow, step: StepName, met_full_disk: boolean): Failure {
   if (error instanceof Problem && error.code === 'storage_full') return storageFull
   if (isFull(error)) return storageFull
   if (error instanceof Error && 'code' in error && 'hint' in error && typeof error.hint === 'string') {
     const told = { code: error.code as FailureCode, message: error.message, hint: error.hint }
     const ownWords = toolSteps[told.code]
+    if (ownWords !== undefined && met_full_disk) return storageFull
     return ownWords === undefined ? told : explain(deps, deployment.id, ownWords)
   }
   deps.log.error('deployment_failed_unexpectedly', { deployment: deployment.id, step, error })
@@ -73,7 +75,7 @@ const toolSteps: Partial<Record<FailureCode, 'install' | 'build' | 'start'>> = {
 const storageFull: Failure = {
   code: 'storage_full',
   message: 'The disk of this machine is full.',
-  hint: 'Free some space (old images and build caches are the usual cause) and deploy again.',
+  hint: 'Free some space (homeport disk shows what takes it, homeport disk clean frees what nothing needs) and deploy again.',
 }
 
 /** What the last lines of a step say of its failure, with the line that says it. */

@@ -2,7 +2,7 @@ import { limits } from '../contract/limits.ts'
 import type { Bus } from '../lib/bus.ts'
 import { type Clock, isoTime } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import { isBusy } from '../store/database.ts'
+import { isBusy, isFull } from '../store/database.ts'
 import type { LogStore } from '../store/logs.ts'
 import type { Mask } from './mask.ts'
 
@@ -21,6 +21,8 @@ export interface LogWriter {
   maskWith(mask: Mask): void
   /** Stores what is buffered; false when the file is held for the moment and it will be stored soon. */
   flush(): boolean
+  /** Whether lines were lost because there was no room. */
+  metFullDisk(): boolean
 }
 
 export interface LogWriterOptions {
@@ -44,6 +46,9 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
   let lines = 0
   let bytes = 0
   let sinceTrim = 0
+  /** Said once, until one is taken again. */
+  let losing = false
+  let met_full_disk = false
   let timer: NodeJS.Timeout | undefined
   let stamp = { at: 0, text: '' }
 
@@ -68,6 +73,7 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
     try {
       logs.append(chunk)
       record += chunk.records
+      losing = false
     } catch (error) {
       // A checkpoint holds the file for a moment: the batch waits, as long as it is not too much for memory.
       if (isBusy(error) && bytes < limits.stream_backlog_bytes) {
@@ -75,7 +81,9 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
         return false
       }
       // A full disk or a held file: these lines are lost, the app or build goes on, and the next ones are numbered after them.
-      options.log.warn('log_lines_lost', { stream, lines, error })
+      met_full_disk ||= isFull(error)
+      if (!losing) options.log.warn('log_lines_lost', { stream, lines, error })
+      losing = true
     }
     batch = []
     lines = 0
@@ -109,6 +117,7 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
       mask = next
     },
     flush,
+    metFullDisk: () => met_full_disk,
   }
 }
 

@@ -1,5 +1,6 @@
 import { isoTime } from '../lib/clock.ts'
 import type { RuntimeName } from '../contract/deployments.ts'
+import { Problem } from '../contract/errors.ts'
 import { claimOldestQueued, resetSteps, swapStatus } from '../store/deployments.ts'
 import { readWatch } from '../store/previews.ts'
 import { findProject } from '../store/projects.ts'
@@ -25,9 +26,12 @@ export interface Worker {
 interface Job {
   controller: AbortController
   done: Promise<void>
+  /** Told when a full disk does not take its end: whoever waits for that waits no longer. */
+  stuck: PromiseWithResolvers<never>
 }
 
 const engineRetry_ms = 2_000
+const fullRetry_ms = 1_000
 
 /**
  * Claims the oldest queued deployment by compare-and-swap and runs it; as many at once as the limits allow. `runtimes` are those
@@ -35,6 +39,7 @@ const engineRetry_ms = 2_000
  */
 export function createWorker(deps: YardDeps, apps: Apps, runtimes: () => readonly RuntimeName[]): Worker {
   const jobs = new Map<string, Job>()
+  const ending = new AbortController()
   let closed = false
   let claiming = false
   let rungAgain = false
@@ -110,7 +115,9 @@ export function createWorker(deps: YardDeps, apps: Apps, runtimes: () => readonl
       jobs.delete(row.id)
       ring()
     })
-    jobs.set(row.id, { controller, done })
+    const stuck = Promise.withResolvers<never>()
+    stuck.promise.catch(() => {})
+    jobs.set(row.id, { controller, done, stuck })
   }
 
   const work = async (deployment: DeploymentRow, signal: AbortSignal): Promise<void> => {
@@ -159,7 +166,7 @@ export function createWorker(deps: YardDeps, apps: Apps, runtimes: () => readonl
     } else if (reason === 'canceled') {
       log.note(step, 'Canceled.')
       await log.end('canceled')
-      await endDeployment(deps, deployment.id, 'canceled', null)
+      await settle(deployment, () => endDeployment(deps, deployment.id, 'canceled', null))
     } else {
       await log.end('failed')
       const seconds = deps.settings().build_timeout_s
@@ -170,16 +177,35 @@ export function createWorker(deps: YardDeps, apps: Apps, runtimes: () => readonl
               message: `The deployment took longer than ${seconds} s, in the step ${step}.`,
               hint: 'Make it quicker, or raise the setting build_timeout_s.',
             }
-          : describeFailure(deps, error, deployment, step)
+          : describeFailure(deps, error, deployment, step, log.metFullDisk())
       log.note(step, failure.message)
       log.note(step, failure.hint)
       await log.end('failed')
-      await endDeployment(deps, deployment.id, 'failed', failure)
+      await settle(deployment, () => endDeployment(deps, deployment.id, 'failed', failure))
     }
-    await deps
-      .runtime(deployment.runtime)
-      .discard(deployment.id, null)
-      .catch(() => deps.cleanLater({ kind: 'attempt', deployment_id: deployment.id, runtime: deployment.runtime }))
+    await clear(deployment).catch(() => deps.cleanLater({ kind: 'attempt', deployment_id: deployment.id, runtime: deployment.runtime }))
+  }
+
+  const clear = (deployment: DeploymentRow) => deps.runtime(deployment.runtime).discard(deployment.id, null)
+
+  /** Writes down how it ended. A full disk may take that only later: it does not look as if it went on for ever. */
+  const settle = async (deployment: DeploymentRow, write: () => Promise<unknown>): Promise<void> => {
+    for (let tries = 0; ; tries++) {
+      try {
+        await write()
+        return
+      } catch (error) {
+        if (!(error instanceof Problem) || error.code !== 'storage_full') throw error
+        if (tries === 0) {
+          deps.log.error('deployment_waits_for_room', { deployment: deployment.id, error })
+          // What it leaves may be all the room that is needed.
+          await clear(deployment).catch(() => {})
+          continue
+        }
+        jobs.get(deployment.id)?.stuck.reject(error)
+        if (!(await deps.pause(fullRetry_ms, ending.signal))) throw error
+      }
+    }
   }
 
   return {
@@ -188,11 +214,12 @@ export function createWorker(deps: YardDeps, apps: Apps, runtimes: () => readonl
       const job = jobs.get(deploymentId)
       if (!job) return false
       job.controller.abort(reason)
-      await job.done
+      await Promise.race([job.done, job.stuck.promise])
       return true
     },
     async close() {
       closed = true
+      ending.abort()
       clearTimeout(retry)
       for (const job of jobs.values()) job.controller.abort('parked' satisfies StopReason)
       await Promise.allSettled([...jobs.values()].map((job) => job.done))

@@ -83,7 +83,7 @@ export function problemOf(error: unknown, requestId: string, operation: string |
   if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) {
     return new Problem('database_busy', 'The database is held by another program. Try again in a few seconds.', { retry_after_s: 5 })
   }
-  if (code === 'SQLITE_FULL' || code === 'ENOSPC')
+  if (code === 'SQLITE_FULL' || code === 'ENOSPC' || code === 'EDQUOT')
     return new Problem('storage_full', 'The disk of this machine is full. Free some space and try again.')
   return new Problem('internal_error', 'Something failed inside Homeport. Try again; if it goes on, look for the request id in its log.')
 }

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-export type Requirement = 'docker' | 'chromium' | 'electron' | 'git' | 'sshd' | 'nss' | 'loopback' | 'psql'
+export type Requirement = 'tmpfs' | 'docker' | 'chromium' | 'electron' | 'git' | 'sshd' | 'nss' | 'loopback' | 'psql'
 
 const found = new Map<Requirement, { ok: boolean; reason: string }>()
 
@@ -21,6 +22,18 @@ export function requires(what: Requirement): { ok: boolean; reason: string } {
 const hasLoopbacks = process.platform === 'linux'
 
 const look: Record<Requirement, () => { ok: boolean; reason: string }> = {
+  tmpfs() {
+    const folder = mkdtempSync(join(tmpdir(), 'homeport-tmpfs-'))
+    try {
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder], { stdio: 'ignore' })
+      execFileSync('umount', [folder], { stdio: 'ignore' })
+      return { ok: true, reason: '' }
+    } catch {
+      return { ok: false, reason: 'no small disk can be mounted to be filled up; run as root on Linux, with the right to mount' }
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  },
   docker() {
     try {
       execFileSync('curl', ['-fsS', '--max-time', '3', '--unix-socket', dockerSocket, 'http://docker/_ping'], { stdio: 'ignore' })
