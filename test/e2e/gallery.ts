@@ -45,8 +45,8 @@ const shots = (scene: Scene): Shot[] => [
       await line.send('Network.enable')
       const speed = (uploadThroughput: number) =>
         line.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput })
-      await speed(2_000_000)
-      await bring(page, [{ name: 'harbour-shop.zip', mimeType: 'application/zip', buffer: Buffer.concat([Buffer.from('PK'), randomBytes(48e6)]) }])
+      await speed(250_000)
+      await bring(page, [{ name: 'harbour-shop.zip', mimeType: 'application/zip', buffer: Buffer.concat([Buffer.from('PK'), randomBytes(6e6)]) }])
       await page.getByText('left').waitFor()
     },
   },

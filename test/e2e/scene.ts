@@ -18,6 +18,19 @@ export interface Scene {
   remove(): Promise<void>
 }
 
+/** A page that is worth a picture, wide and narrow. */
+function storefront(title: string): string {
+  const boats = ['Wooden dinghy', 'Sea kayak', 'Gaff cutter', 'Pilot boat', 'Folding boat', 'Fishing smack']
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><style>
+body{margin:0;font:17px/1.5 system-ui;color:#12303b;background:#f6f1e7}
+header{padding:7vw 6vw 5vw;color:#fff;background:linear-gradient(160deg,#0b3c49,#1c7c7d 70%,#e8a44a)}
+h1{margin:0;font-size:clamp(34px,6vw,76px);line-height:1.05}p{max-width:36em}
+main{display:grid;gap:22px;grid-template-columns:repeat(auto-fill,minmax(250px,1fr));padding:4vw 6vw}
+article{padding:18px;border-radius:14px;background:#fff;box-shadow:0 2px 14px #12303b1a}i{display:block;height:110px;margin-bottom:12px;border-radius:9px}
+</style><header><h1>${title}</h1><p>Boats, rope and charts, from the quay at the end of the road. Open when the lamp is lit.</p></header>
+<main>${boats.map((boat, index) => `<article><i style="background:hsl(${(title.length * 31 + index * 47) % 360} 45% 62%)"></i><b>${boat}</b><br>from ${(index + 2) * 1450} kr</article>`).join('')}</main>`
+}
+
 /** An app that talks while it runs, in colour, and whose build has something to say. */
 export function talkativeApp(version: string, build = "console.log('built')"): Record<string, string> {
   return {
@@ -30,7 +43,7 @@ export function talkativeApp(version: string, build = "console.log('built')"): R
     'build.js': build,
     'server.js': `
 const http = require('node:http')
-const page = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Harbour Shop</title><h1>${version}</h1>'
+const page = ${JSON.stringify(storefront(version))}
 http.createServer((request, response) => {
   console.log('\\x1b[32m200\\x1b[0m \\x1b[1m' + request.method + '\\x1b[0m ' + request.url + ' \\x1b[2m' + (request.headers['user-agent'] || '-').slice(0, 60) + '\\x1b[0m')
   if (request.url === '/slow') console.error('\\x1b[33mwarning\\x1b[0m the tide table answers slowly')
@@ -69,7 +82,7 @@ process.exit(1)
 `
 
 export async function setScene(): Promise<Scene> {
-  const home = await startTestPlatform({ runtime: 'process' })
+  const home = await startTestPlatform({ runtime: 'process', screenshots: true })
   const gates = mkdtempSync(join(tmpdir(), 'homeport-scene-'))
   const gate = join(gates, 'go')
   const repositories: Repository[] = []
@@ -151,6 +164,9 @@ export async function setScene(): Promise<Scene> {
   await home.api('POST', '/v1/projects/harbour-shop/cache/purge-tags', { tags: ['price-list', 'boats'] })
   for (const path of ['/boats', '/boats', '/boats/wooden', '/boats', '/boats/wooden']) await home.edge('harbour-shop.localhost', path)
 
+  // The pictures of it are taken behind its back.
+  await pictured(home, 'harbour-shop', serving_id)
+
   // What previews have redeploys nothing.
   await home.api('POST', '/v1/projects/harbour-shop/env-vars', {
     vars: [
@@ -192,6 +208,11 @@ const timer = setInterval(() => require('node:fs').existsSync(${JSON.stringify(g
     what: 'the build of the ferry',
   })
 
+  for (const { deployment_id } of (await home.api<{ previews: Preview[] }>('GET', '/v1/projects/harbour-shop/previews')).body.previews.filter(
+    ({ url }) => url,
+  ))
+    await pictured(home, 'harbour-shop', deployment_id)
+
   return {
     home,
     serving_id,
@@ -207,4 +228,14 @@ const timer = setInterval(() => require('node:fs').existsSync(${JSON.stringify(g
       rmSync(gates, { recursive: true, force: true })
     },
   }
+}
+
+async function pictured(home: TestPlatform, slug: string, id: string): Promise<void> {
+  await until(
+    async () => {
+      const { screenshots } = await home.deployment(slug, id)
+      return (screenshots.desktop && screenshots.mobile) || undefined
+    },
+    { what: `the pictures of ${slug}`, timeout_ms: 60_000 },
+  )
 }

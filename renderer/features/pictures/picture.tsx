@@ -1,4 +1,3 @@
-import { ImageOff } from 'lucide-react'
 import { useState } from 'react'
 import type { ScreenshotVariant } from '../../../server/contract/previews.ts'
 import './pictures.css'
@@ -17,7 +16,7 @@ export function Picture({ url, variant, alt }: { url: string | null; variant: Sc
 
 function Loaded({ url, variant, alt }: { url: string | null; variant: ScreenshotVariant; alt: string }) {
   const [state, setState] = useState<'waiting' | 'there' | 'missing'>('waiting')
-  if (url === null || state === 'missing') return <ImageOff size={variant === 'desktop' ? 18 : 14} aria-hidden />
+  if (url === null || state === 'missing') return <span className="picture-none" aria-hidden />
   return (
     <>
       {state === 'waiting' && <span className="skeleton picture-wait" aria-hidden />}
