@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Database } from '../../server/contract/databases.ts'
+import { type Platform, startPlatform } from '../../server/index.ts'
+import { readOptions } from '../../server/options.ts'
+import { instanceIdOf, viewEngine, type EngineView } from '../support/docker.ts'
+import { createEngineGate, type EngineGate } from '../support/engine-gate.ts'
+import { newFolder } from '../support/instance-process.ts'
+import { createClient, type Client } from '../support/platform.ts'
+import { requires } from '../support/requirements.ts'
+import { until } from '../support/until.ts'
+import { asked } from './guests.ts'
+
+type Answer = { database: Database; error?: string; message?: string }
+
+/** The real engine stands behind a gate that can be shut and can hang. */
+describe.skipIf(!requires('docker').ok)('databases, when the engine is away', () => {
+  const folder = newFolder('engine-away')
+  let gate: EngineGate
+  let platform: Platform
+  let client: Client
+  let view: EngineView
+
+  const ask = (method: string, slug: string) => client.api<Answer>(method, `/v1/projects/${slug}/database`)
+  const away = { status: 503, body: { error: 'database_unavailable', message: expect.stringContaining('Start Docker, then try again.') } }
+
+  beforeAll(async () => {
+    gate = createEngineGate()
+    platform = await startPlatform(readOptions({ data: folder.path, port: '0', 'edge-port': '0', runtime: 'docker' }), {
+      docker_candidates: [gate.address],
+    })
+    client = createClient(platform.instance)
+    const { body } = await client.api<{ user: { id: string } }>('GET', '/instance/session')
+    view = viewEngine(instanceIdOf(body.user.id))
+    await client.api('PATCH', '/instance/settings', { rate_limit_authenticated: 1_000_000 })
+    for (const slug of ['early', 'late']) await client.createProject({ slug })
+  })
+  afterAll(async () => {
+    await gate.shut()
+    await gate.open()
+    await platform.stop()
+    await view.removeAll()
+    await gate.remove()
+    folder.remove()
+  })
+
+  test('503 names Docker and what to do; nothing half is left, and it works as soon as the engine is there', async () => {
+    expect(await ask('POST', 'early')).toMatchObject(away)
+    expect(await ask('GET', 'early')).toMatchObject({ status: 404, body: { error: 'database_not_found' } })
+    await gate.open()
+    expect((await ask('POST', 'early')).status).toBe(201)
+    // The name of the attempt that failed is cleaned up behind it, and nothing of it is on the server.
+    const { body } = await ask('GET', 'early')
+    await until(
+      async () =>
+        (await asked(body.database.connection_string, `SELECT 1 FROM pg_roles WHERE rolname LIKE 'p\\_%'`)).length === 1 ? true : undefined,
+      { what: 'one role' },
+    )
+  })
+
+  test('503 for GET and DELETE while it is away; the database itself goes on, and so does the answer when it is back', async () => {
+    const before = (await ask('GET', 'early')).body.database
+    await asked(before.connection_string, 'CREATE TABLE kept (a int)')
+    await gate.shut()
+    expect(await ask('GET', 'early')).toMatchObject(away)
+    expect(await ask('DELETE', 'early')).toMatchObject(away)
+    expect(await asked(before.connection_string, 'SELECT count(*) FROM kept')).toEqual([['0']])
+    const { body } = await client.api<{ checks: { name: string; status: string; mend: string | null }[] }>('GET', '/instance/doctor')
+    expect(body.checks.find(({ name }) => name === 'databases docker')).toMatchObject({ status: 'warning', mend: expect.stringContaining('Docker') })
+    await gate.open()
+    expect((await ask('GET', 'early')).body.database).toEqual({ ...before, size_bytes: expect.any(Number) })
+  })
+
+  test('an engine that hangs does not keep the answer for ever', async () => {
+    gate.hang()
+    expect(await ask('GET', 'early')).toMatchObject(away)
+    expect(await ask('POST', 'late')).toMatchObject(away)
+    gate.goOn()
+    expect((await ask('GET', 'early')).status).toBe(200)
+    expect((await ask('POST', 'late')).status).toBe(201)
+  })
+})
