@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { constants, setPriority, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { createDevTools, type DevTools } from './devtools.ts'
-import { watchMemory } from './memory.ts'
+import { watchProcesses } from './processes.ts'
 import type { Limits, Shot } from './screenshot.ts'
 
 export interface Browser {
@@ -48,13 +48,11 @@ export async function launchBrowser(options: LaunchOptions): Promise<Browser> {
     endAll(child)
   }
   child.once('error', kill)
-  if (child.pid !== undefined) yieldToOthers(child.pid)
-  const memory = watchMemory(child.pid, limits.memory_bytes, () =>
-    kill(new Error(`The page took more than ${limits.memory_bytes / 2 ** 20} MiB of memory.`)),
-  )
+  const tooMuch = () => kill(new Error(`The page took more than ${limits.memory_bytes / 2 ** 20} MiB of memory.`))
+  const watch = child.pid === undefined ? undefined : watchProcesses(child.pid, limits.memory_bytes, tooMuch)
 
   const close = async (): Promise<void> => {
-    memory.stop()
+    watch?.stop()
     kill(new Error('The browser was closed.'))
     if (child.pid !== undefined) await exited
     await rm(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })
@@ -82,6 +80,8 @@ function switches({ host, door, limits }: LaunchOptions, profile: string): strin
     // One name is found, with whatever port, and no other: names, addresses, workers, sockets and looks ahead alike.
     `--host-resolver-rules=MAP ${host} ${address}:${door.port},MAP * ~NOTFOUND`,
     '--no-proxy-server',
+    '--webrtc-ip-handling-policy=disable_non_proxied_udp',
+    // Its name in older versions.
     '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
     `--js-flags=--max-old-space-size=${limits.heap_mb}`,
     '--renderer-process-limit=2',
@@ -131,14 +131,6 @@ function passedOn(environment: LaunchOptions['environment']): Record<string, str
       return value === undefined ? [] : [[name, value]]
     }),
   )
-}
-
-function yieldToOthers(pid: number): void {
-  try {
-    setPriority(pid, constants.priority.PRIORITY_LOW)
-  } catch {
-    // It may be gone already, or the system may not let us: it then runs as everybody does.
-  }
 }
 
 function endAll(child: ChildProcess): void {

@@ -10,6 +10,7 @@ import type { Screenshotter, Shot } from './screenshot.ts'
 const again_ms = 5_000
 /** Once more, and then not in this run. */
 const tries_max = 2
+const waits_max = 12
 
 /** What serves now. */
 export interface Sight {
@@ -69,7 +70,7 @@ export function createScreenshots(options: ScreenshotsOptions): Screenshots {
   const queue = new Map<string, Sight>()
   /** What slept when its turn came, by project. */
   const asleep = new Map<string, Set<string>>()
-  const failures = new Map<string, number>()
+  const counts = { tries: new Map<string, number>(), waits: new Map<string, number>() }
   const timers = new Set<NodeJS.Timeout>()
   let running: { sight: Sight; controller: AbortController } | undefined
   let working: Promise<void> = Promise.resolve()
@@ -77,15 +78,17 @@ export function createScreenshots(options: ScreenshotsOptions): Screenshots {
 
   const missing = (sight: Sight) => screenshotVariants.filter((variant) => !sight.taken.includes(variant))
   const placeOf = (sight: Sight) => `${sight.project_id} ${sight.target} ${sight.target === 'preview' ? sight.branch : ''}`
-  const isAwake = ({ url, deployment_id }: Sight) => {
+  /** Whether its name leads to this very deployment now, and how. */
+  const placeNow = ({ url, deployment_id }: Sight): 'awake' | 'asleep' | 'elsewhere' => {
     const route = options.routeOf(new URL(url).hostname)
-    return route?.deployment_id === deployment_id && (route.kind === 'upstream' || route.kind === 'static')
+    if (route?.deployment_id !== deployment_id || route.kind === 'page') return 'elsewhere'
+    return route.kind === 'asleep' ? 'asleep' : 'awake'
   }
   const failed = (error: unknown) => log.warn('screenshots_not_looked_after', { error })
 
   const enqueue = (sight: Sight): void => {
     if (closed || !options.isWanted() || missing(sight).length === 0) return
-    if ((failures.get(sight.deployment_id) ?? 0) >= tries_max || running?.sight.deployment_id === sight.deployment_id) return
+    if ((counts.tries.get(sight.deployment_id) ?? 0) >= tries_max || running?.sight.deployment_id === sight.deployment_id) return
     queue.set(placeOf(sight), sight)
     if (!running) working = working.then(work).catch(failed)
   }
@@ -99,13 +102,16 @@ export function createScreenshots(options: ScreenshotsOptions): Screenshots {
 
   const work = async (): Promise<void> => {
     for (;;) {
-      const [place, waiting] = queue.entries().next().value ?? []
-      if (closed || place === undefined || waiting === undefined) return
-      queue.delete(place)
+      const [key, waiting] = queue.entries().next().value ?? []
+      if (closed || key === undefined || waiting === undefined) return
+      queue.delete(key)
       const sight = await store.find(waiting.deployment_id)
       if (!sight || missing(sight).length === 0 || screenshotter.name() === null || !options.isWanted()) continue
-      if (!isAwake(sight)) {
+      const place = placeNow(sight)
+      if (place !== 'awake') {
         asleep.set(sight.project_id, (asleep.get(sight.project_id) ?? new Set()).add(sight.deployment_id))
+        // It may be on its way up, as all are after a start.
+        if (place === 'elsewhere') later(sight, 'waits', waits_max)
         continue
       }
       const controller = new AbortController()
@@ -113,7 +119,10 @@ export function createScreenshots(options: ScreenshotsOptions): Screenshots {
       try {
         await take(sight, controller.signal)
       } catch (error) {
-        if (!controller.signal.aborted) again(sight, error)
+        if (!controller.signal.aborted) {
+          const will_try_again = later(sight, 'tries', tries_max)
+          log.warn('screenshot_not_taken', { deployment: sight.deployment_id, will_try_again, error })
+        }
       } finally {
         running = undefined
       }
@@ -126,7 +135,7 @@ export function createScreenshots(options: ScreenshotsOptions): Screenshots {
     try {
       for await (const { variant, png } of screenshotter.take(shot)) {
         // A newer version may have come in between: then it was that one which stood before the camera.
-        if (signal.aborted || !isAwake(sight)) return
+        if (signal.aborted || placeNow(sight) === 'elsewhere') return
         await keep({ ...sight, variant }, png)
       }
     } finally {
@@ -142,23 +151,25 @@ export function createScreenshots(options: ScreenshotsOptions): Screenshots {
     else await files.remove(of)
   }
 
-  const again = (sight: Sight, error: unknown): void => {
-    const tries = (failures.get(sight.deployment_id) ?? 0) + 1
-    failures.set(sight.deployment_id, tries)
-    log.warn('screenshot_not_taken', { deployment: sight.deployment_id, will_try_again: tries < tries_max, error })
-    if (tries >= tries_max || closed) return
+  /** Looks at it again in a while, unless that was done often enough. */
+  const later = ({ deployment_id }: Sight, what: 'tries' | 'waits', most: number): boolean => {
+    const count = (counts[what].get(deployment_id) ?? 0) + 1
+    counts[what].set(deployment_id, count)
+    if (count >= most || closed) return false
     const timer = setTimeout(() => {
       timers.delete(timer)
-      consider(sight.deployment_id).catch(failed)
+      consider(deployment_id).catch(failed)
     }, again_ms)
     timers.add(timer.unref())
+    return true
   }
 
   const off = bus.onAny((name) => {
     const [kind, id = ''] = name.split(':')
     if (kind === 'deployment') consider(id).catch(failed)
-    if (kind !== 'project') return
-    if (running?.sight.project_id === id) consider(running.sight.deployment_id).catch(failed)
+    if (kind === 'project' && running?.sight.project_id === id) consider(running.sight.deployment_id).catch(failed)
+    // That an app is awake again is said in its log.
+    if (kind !== 'log' || asleep.size === 0) return
     const waiting = asleep.get(id)
     asleep.delete(id)
     for (const deploymentId of waiting ?? []) consider(deploymentId).catch(failed)

@@ -6,7 +6,8 @@ import { type Limits, type Shot, views } from './screenshot.ts'
 interface Progress {
   /** Of the document that is shown. */
   status: number
-  /** Events of its life, of the newest navigation. */
+  /** The newest navigation, and the events of its life. */
+  loader: string
   events: Set<string>
   changed(): void
 }
@@ -54,8 +55,9 @@ async function picture({ devtools, session, frame, url, limits }: Sitting, varia
   await ask('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-reduced-motion', value: 'reduce' }] })
   await confine(devtools, session)
 
-  const { errorText } = await ask('Page.navigate', { url })
+  const { errorText, loaderId } = await ask('Page.navigate', { url })
   if (typeof errorText === 'string') throw new Error(`There is nothing to see at ${url}: ${errorText}. It may lead elsewhere.`)
+  begin(progress, String(loaderId))
   if (!(await reaches(progress, 'load', limits.load_ms))) await ask('Page.stopLoading')
   await reaches(progress, 'networkAlmostIdle', limits.quiet_ms)
   if (progress.status >= 500) throw new Error(`The app answers ${progress.status}.`)
@@ -109,17 +111,23 @@ export function guard(devtools: DevTools, shot: Pick<Shot, 'url'>): void {
 }
 
 function followPage(devtools: DevTools, session: string, frame: string): Progress {
-  const progress: Progress = { status: 0, events: new Set(), changed() {} }
-  devtools.on('Page.lifecycleEvent', ({ frameId, name }, of) => {
+  const progress: Progress = { status: 0, loader: '', events: new Set(), changed() {} }
+  devtools.on('Page.lifecycleEvent', ({ frameId, loaderId, name }, of) => {
     if (of !== session || frameId !== frame) return
-    if (name === 'init') progress.events.clear()
-    progress.events.add(String(name))
+    if (name === 'init') begin(progress, String(loaderId))
+    if (loaderId === progress.loader) progress.events.add(String(name))
     progress.changed()
   })
   devtools.on('Network.responseReceived', ({ type, frameId, response }, of) => {
     if (of === session && type === 'Document' && frameId === frame) progress.status = (response as { status: number }).status
   })
   return progress
+}
+
+/** What was before, the empty page included, counts no more. */
+function begin(progress: Progress, loader: string): void {
+  if (progress.loader !== loader) progress.events.clear()
+  progress.loader = loader
 }
 
 /** False when it did not come to that in time. */
