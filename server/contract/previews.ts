@@ -5,7 +5,11 @@ import { dateTime, empty, projectIdParams, projectParams } from './shared.ts'
 
 export const preview = z.object({
   branch: z.string(),
-  host: z.string().describe('`{branch}--{slug}.localhost`: one label, cut with a short hash to 63 characters.'),
+  host: z
+    .string()
+    .describe(
+      '`{branch}--{slug}.localhost`: one label, cut with a short hash to 63 characters; of two branches with one label the later has the hash.',
+    ),
   url: z.string().nullable().describe('Set once the branch has been ready.'),
   status: deploymentStatus.describe('Of its newest deployment.'),
   deployment_id: z.string().describe('The deployment that serves it; while none does, its newest.'),
@@ -24,8 +28,11 @@ export const previewOperations = {
     path: '/v1/projects/{slug}/previews',
     group: 'Deployments',
     summary: 'List the open previews, the newest change first',
-    description:
-      'The repository is watched. A new commit on another branch than the production branch makes a preview; the branches that were there when the repository was linked get theirs with their next commit (our reading).',
+    description: [
+      'The repository is watched: one on the machine of the instance by file events, one elsewhere by `ls-remote` about every 60 s. A new commit on the production branch deploys production, also the first time; one on another branch makes or renews its preview; a deleted branch closes its preview.',
+      'Our reading: linking a repository deploys nothing by itself, and the branches that are there by then get previews with their next commit. A commit that was deployed by hand is not deployed again by its push. A change of `repo_branch` deploys nothing; the preview of the new production branch closes. Another `repo_url` closes the previews of the old one. While a project is stopped no push is deployed and its previews do not serve; the next deployment brings them back. A look at the repository that fails closes nothing. Variables of previews that change reach a preview with its next deployment.',
+      '`status` is that of the newest deployment of the branch; commit and `deployment_id` are of the one that serves.',
+    ].join(' '),
     access: 'caller',
     params: projectParams,
     query: empty,

@@ -1,0 +1,146 @@
+import { mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createSource, followRepository, type RepositoryEvents } from '../../server/source/index.ts'
+import { branchesOf, commitOn, gitIn } from '../support/branches.ts'
+import { startGitHost } from '../support/git-host.ts'
+import { makeRepository, type Repository } from '../support/repository.ts'
+import { requires } from '../support/requirements.ts'
+import { until } from '../support/until.ts'
+
+const room = createSource({ environment: process.env })
+const look = (url: string, change: object = {}) =>
+  room.listBranches({ url, credentials: null, allow_local: true, ...change }, AbortSignal.timeout(20_000))
+
+let repository: Repository
+let folder: string
+beforeEach(() => {
+  repository = makeRepository({ 'index.html': 'first' })
+  folder = mkdtempSync(join(tmpdir(), 'homeport-branches-'))
+})
+afterEach(() => {
+  repository.remove()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+describe.skipIf(!requires('git').ok)('the branches of a repository', () => {
+  test('are listed with their commits, tags and other refs left out', async () => {
+    commitOn(repository.folder, 'feature/deep/one', { a: '1' })
+    commitOn(repository.folder, 'grün', { a: '2' })
+    gitIn(repository.folder)('tag', 'v1')
+    gitIn(repository.folder)('update-ref', 'refs/notes/x', 'HEAD')
+    expect(await look(repository.url)).toEqual(branchesOf(repository.folder))
+  })
+
+  test('over http, with credentials', async () => {
+    const credentials = { username: 'me', password: 'p@ss word' }
+    const host = await startGitHost({ root: dirname(repository.folder), credentials })
+    const url = host.url(`${basename(repository.folder)}/.git`)
+    expect(await look(url, { credentials })).toEqual(branchesOf(repository.folder))
+    await expect(look(url)).rejects.toMatchObject({
+      name: 'SourceFailure',
+      message: '127.0.0.1 asks for credentials, or refuses those that it was given.',
+    })
+    expect(host.asked.join()).not.toContain('p@ss')
+    await host.close()
+  })
+
+  test('of a repository that has lost them all are none; of what is no repository nothing is known', async () => {
+    gitIn(folder)('init', '--quiet', '--bare')
+    expect(await look(pathToFileURL(folder).href)).toEqual(new Map())
+    rmSync(join(folder, 'HEAD'))
+    await expect(look(pathToFileURL(folder).href)).rejects.toMatchObject({ name: 'SourceFailure' })
+    await expect(look('file:///nowhere/at/all')).rejects.toMatchObject({ message: 'The folder of the repository is not on this machine.' })
+  })
+
+  test('of an empty one are believed over http when git itself says so, and not when a web server has a page for everything', async () => {
+    gitIn(folder)('init', '--quiet', '--bare')
+    const host = await startGitHost({ root: dirname(folder) })
+    for (const version of ['2', '0']) {
+      gitIn(folder)('config', 'protocol.version', version)
+      expect(await look(host.url(basename(folder)))).toEqual(new Map())
+    }
+    await host.close()
+    for (const body of ['', 'Sign in', '<html>\n<body>\nSign in\n']) {
+      const portal = await startGitHost({ root: folder, intercept: (_, response) => response.end(body) !== undefined })
+      await expect(look(portal.url('a/b.git')), body).rejects.toMatchObject({ name: 'SourceFailure' })
+      await portal.close()
+    }
+  })
+
+  test('at a private address are for the owner alone', async () => {
+    const host = await startGitHost({ root: dirname(repository.folder) })
+    await expect(look(host.url('x'), { allow_local: false })).rejects.toMatchObject({ message: expect.stringContaining('private network') })
+    await expect(look(repository.url, { allow_local: false })).rejects.toMatchObject({ message: expect.stringContaining('owner') })
+    expect(host.asked).toEqual([])
+    await host.close()
+  })
+})
+
+describe.skipIf(!requires('git').ok)('events of a repository', () => {
+  let events: RepositoryEvents | undefined
+  let heard = 0
+  afterEach(() => events?.close())
+
+  const follow = async (path: string): Promise<void> => {
+    heard = 0
+    events = followRepository(pathToFileURL(path).href, () => heard++)
+    await events.renew()
+  }
+  /** Something is heard of what is done. */
+  const hears = async (what: string, deed: () => void): Promise<void> => {
+    const before = heard
+    deed()
+    await until(() => (heard > before ? true : undefined), { what: `an event of ${what}`, timeout_ms: 5_000, every_ms: 10 })
+  }
+
+  test('come with commits, new and deleted branches, folders of branches, renames and packed refs', async () => {
+    const git = gitIn(repository.folder)
+    await follow(repository.folder)
+    await hears('a commit', () => repository.commit({ 'index.html': 'second' }))
+    await hears('a branch', () => git('branch', 'one'))
+    await hears('a branch in folders', () => git('branch', 'a/b/c'))
+    await hears('a commit in folders', () => commitOn(repository.folder, 'a/b/c', { x: '1' }))
+    await hears('a rename', () => git('branch', '-m', 'a/b/c', 'a/b/d'))
+    await hears('its deletion', () => git('branch', '-D', 'a/b/d'))
+    await hears('the same folders again', () => git('branch', 'a/b/c'))
+    await hears('a commit there', () => commitOn(repository.folder, 'a/b/c', { x: '2' }))
+    await hears('packed refs', () => git('pack-refs', '--all'))
+    await hears('the deletion of a packed one', () => git('branch', '-D', 'one'))
+    await hears('a commit after that', () => commitOn(repository.folder, 'a/b/c', { x: '3' }))
+  })
+
+  test('come in a bare repository by pushes, and in a worktree by commits of the others', async () => {
+    const git = gitIn(repository.folder)
+    git('clone', '--quiet', '--bare', repository.folder, join(folder, 'bare.git'))
+    await follow(join(folder, 'bare.git'))
+    await hears('a push', () => git('push', '--quiet', join(folder, 'bare.git'), 'main:pushed/here'))
+    events?.close()
+    git('worktree', 'add', '--quiet', '-b', 'side', join(folder, 'tree'))
+    await follow(join(folder, 'tree'))
+    await hears('a commit in the main tree', () => repository.commit({ 'index.html': 'third' }))
+    await hears('a commit in this tree', () => gitIn(join(folder, 'tree'))('commit', '--quiet', '--allow-empty', '--message', 'here'))
+  })
+
+  test('come again when the repository is made anew, and when it comes late', async () => {
+    const place = join(folder, 'late')
+    await follow(place)
+    renameSync(repository.folder, place)
+    await events?.renew()
+    await hears('a branch', () => gitIn(place)('branch', 'one'))
+    rmSync(join(place, '.git'), { recursive: true })
+    gitIn(place)('init', '--quiet', '--initial-branch=main')
+    await events?.renew()
+    await hears('a first commit', () => gitIn(place)('commit', '--quiet', '--allow-empty', '--message', 'anew'))
+  })
+
+  test('end with close', async () => {
+    await follow(repository.folder)
+    events?.close()
+    repository.commit({ 'index.html': 'second' })
+    await follow(repository.folder)
+    await hears('another', () => repository.commit({ 'index.html': 'third' }))
+  })
+})
