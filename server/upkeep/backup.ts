@@ -101,7 +101,7 @@ export async function writeBackup(options: BackupOptions, file: string, staging:
     yield inMemory(headName, head)
     for (const { name } of parts) yield await fileEntry(join(staging, name), name, note)
     for (const folder of folders) {
-      if (folder[0] !== 'bundles') yield* folderEntries(join(data_dir, ...folder), folder.join('/'), note)
+      if (folder[0] !== 'bundles') yield* whole(folderEntries(join(data_dir, ...folder), folder.join('/'), note))
       // What an app put into its temporary folder is not worth keeping.
       else for (const name of await namesIn(join(data_dir, ...folder))) if (name !== 'tmp') yield* bundleEntries(data_dir, folder, name, note)
     }
@@ -137,6 +137,11 @@ export async function writeBackup(options: BackupOptions, file: string, staging:
 export function bundleOf(artifact: string): string | null {
   const { directory } = JSON.parse(artifact) as { directory?: string }
   return /[\\/]bundles[\\/]([A-Za-z0-9][\w.-]*)/.exec(directory ?? '')?.[1] ?? null
+}
+
+/** A dump or a picture that is just being written has another name until it is whole. */
+async function* whole(entries: AsyncIterable<TarEntry>): AsyncGenerator<TarEntry> {
+  for await (const entry of entries) if (!/^(?:dumps|screenshots)\/.*\.(?:part|new)$/.test(entry.name)) yield entry
 }
 
 async function* bundleEntries(data_dir: string, folder: string[], name: string, note: (what: string) => void): AsyncGenerator<TarEntry> {
