@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { lstat, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { createGzip } from 'node:zlib'
 import { Problem } from '../contract/errors.ts'
@@ -58,7 +58,7 @@ export async function createBackups(options: BackupOptions & { db: Db; log: Log 
     const found: Backup[] = []
     for (const name of await namesIn(folder)) {
       const kind = kinds.find(([pattern]) => pattern.test(name))?.[1]
-      const info = kind && (await stat(join(folder, name)).catch(() => undefined))
+      const info = kind && (await lstat(join(folder, name)).catch(() => undefined))
       if (kind && info?.isFile())
         found.push({ name, kind, bytes: info.size, path: join(folder, name), created_at: timeOf(name) ?? isoTime(info.mtimeMs) })
     }
