@@ -123,6 +123,9 @@ export function surroundings(is_tty: boolean, env: NodeJS.ProcessEnv = process.e
   }
 }
 
+/** For a program that is told a secret: our own environment and that. */
+export const environmentWith = (secrets: Record<string, string>): NodeJS.ProcessEnv => ({ ...process.env, ...secrets })
+
 function portOf(flag: string, text: string | undefined, fallback: number): number {
   if (text === undefined) return fallback
   const port = Number(text)

@@ -36,8 +36,13 @@ export interface Client {
   readonly url: string
   /** `patience`: how long it may take, in ms. */
   call<Id extends OperationId>(id: Id, input: CallInput<Id>, patience?: number): Promise<Output<Operations[Id]>>
-  /** Sends an archive as it is made. It takes as long as it takes; `signal` ends it. */
-  upload(slug: string, archive: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<Output<Operations['uploadProject']>>
+  /** Sends a file as it is made. It takes as long as it takes; `signal` ends it. */
+  upload<Id extends 'uploadProject' | 'importDatabase'>(
+    id: Id,
+    slug: string,
+    archive: AsyncIterable<Uint8Array>,
+    signal: AbortSignal,
+  ): Promise<Output<Operations[Id]>>
   /** A file as it comes in. It takes as long as it takes; one that is cut off throws while it is read. */
   download<Id extends OperationId>(id: Id, input: CallInput<Id>, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>
   /** The events of a stream; after a cut it goes on where it was, `end` or `signal` ends it. */
@@ -63,7 +68,7 @@ export function createClient(options: { url: string; token: string | undefined }
     const headers: Record<string, string> = { ...more.headers }
     if (options.token !== undefined) headers.authorization = `Bearer ${options.token}`
     if (input.body !== undefined) headers['content-type'] = 'application/json'
-    if (more.archive) headers['content-type'] = 'application/gzip'
+    if (more.archive) headers['content-type'] = id === 'uploadProject' ? 'application/gzip' : 'application/octet-stream'
     let answer: Response
     try {
       // A redirect would carry the token elsewhere: it counts as a refusal.
@@ -93,9 +98,9 @@ export function createClient(options: { url: string; token: string | undefined }
       return (answer.status === 204 ? undefined : await answer.json()) as Output<Operations[Id]>
     },
 
-    async upload(slug, archive, signal) {
-      const answer = await send('uploadProject', { params: { slug } }, { signal, archive })
-      return (await answer.json()) as Output<Operations['uploadProject']>
+    async upload<Id extends 'uploadProject' | 'importDatabase'>(id: Id, slug: string, archive: AsyncIterable<Uint8Array>, signal: AbortSignal) {
+      const answer = await send(id, { params: { slug } }, { signal, archive })
+      return (await answer.json()) as Output<Operations[Id]>
     },
 
     async download(id, input, signal) {

@@ -3,6 +3,7 @@ import { backup, backups } from './backup.ts'
 import { cache } from './cache.ts'
 import { type Client, NotReachable, Refusal } from './client.ts'
 import { type Call, type Command, exitCodes, type Flags, help, parse, UsageError } from './command.ts'
+import { db } from './db.ts'
 import { deploy } from './deploy.ts'
 import { deployments } from './deployments.ts'
 import { disk } from './disk.ts'
@@ -30,6 +31,7 @@ const clients = {
   previews,
   logs,
   env,
+  db,
   cache,
   metrics,
   lan,

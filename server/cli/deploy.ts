@@ -53,7 +53,7 @@ async function upload(call: Call, client: Client, folder: string): Promise<Sent>
     },
   )
   const note = (line: string) => call.terminal.err(line)
-  const { deployment } = await client.upload(slug, packFolder(folder, note), call.signal)
+  const { deployment } = await client.upload('uploadProject', slug, packFolder(folder, note), call.signal)
   return { project, deployment }
 }
 

@@ -1,9 +1,10 @@
+import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
-import { surroundings, whereabouts } from '../options.ts'
+import { environmentWith, surroundings, whereabouts } from '../options.ts'
 import { openInBrowser } from './browser.ts'
 import { createClient } from './client.ts'
-import { text } from './command.ts'
+import { exitCodes, text } from './command.ts'
 import { runCommandLine } from './command-line.ts'
 import { findInstance } from './find-instance.ts'
 import { serve } from './serve.ts'
@@ -50,6 +51,12 @@ process.exitCode = await runCommandLine(
     connect: (flags) => createClient(findInstance(place(flags))),
     openUrl: (flags, url, { is_secret }) => openInBrowser(url, { is_secret, has_display, data_dir: place(flags).data_dir }),
     ask: (question, { is_secret = false } = {}) => ask(question, is_secret),
+    runTool: (file, args, secrets) =>
+      new Promise((resolve) => {
+        spawn(file, args, { stdio: 'inherit', env: environmentWith(secrets) })
+          .once('error', () => resolve(undefined))
+          .once('exit', (code) => resolve(code ?? exitCodes.refused))
+      }),
     signal: stop.signal,
   },
   serve,

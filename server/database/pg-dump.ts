@@ -70,7 +70,8 @@ const threadCode = `
     execProtocolRawStream(bytes, { onRawData }) {
       Atomics.store(turn, 0, 0)
       port.postMessage(Uint8Array.from(bytes))
-      Atomics.wait(turn, 0, 0)
+      // A call that comes late for the last turn wakes it too.
+      while (Atomics.load(turn, 0) === 0) Atomics.wait(turn, 0, 0)
       onRawData(receiveMessageOnPort(port).message)
     },
   }

@@ -36,6 +36,7 @@ async function run(args: string[], answers?: string[]): Promise<Ran & { asked: {
       now: () => Date.now(),
       connect: () => createClient({ url: instance.instance.api_url, token: instance.instance.token }),
       openUrl: async () => false,
+      runTool: async () => undefined,
       ask: async (question, { is_secret = false } = {}) => {
         asked.push({ question, is_secret })
         return answers?.shift()

@@ -54,7 +54,7 @@ function dumpStories(runtime: 'process' | 'docker'): void {
       const answer = await fetch(`${api_url}/instance/projects/${slug}/database/import`, {
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': type },
-        body: file,
+        body: typeof file === 'string' ? file : new Uint8Array(file),
       })
       return { status: answer.status, body: (await answer.json()) as Restored }
     }

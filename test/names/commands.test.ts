@@ -26,6 +26,7 @@ async function run(...args: string[]): Promise<{ code: number; out: string; err:
       connect: () => createClient({ url: house.platform.api_url, token: house.platform.instance.token }),
       openUrl: async () => false,
       ask: async () => undefined,
+      runTool: async () => undefined,
       signal: new AbortController().signal,
     },
     serve,

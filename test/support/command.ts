@@ -16,6 +16,7 @@ export async function runCommand(instance: RunningInstance, cwd: string, args: s
       connect: () => createClient({ url: instance.instance.api_url, token: instance.instance.token }),
       openUrl: async () => false,
       ask: async () => undefined,
+      runTool: async () => undefined,
       signal: new AbortController().signal,
     },
     serve,
