@@ -75,9 +75,25 @@ const shots = (scene: Scene): Shot[] => [
     path: 'projects/harbour-shop/environment?do=add',
     act: (page) => page.getByLabel('Key', { exact: true }).fill('HOMEPORT_X'),
   },
+  { name: 'database', path: 'projects/harbour-shop/database' },
+  { name: 'database-empty', path: 'projects/chart-room/database' },
+  {
+    name: 'database-import',
+    path: 'projects/harbour-shop/database?do=import',
+    async act(page) {
+      await page
+        .locator('.dialog input[type=file]')
+        .setInputFiles({ name: 'old-shop.dump', mimeType: 'application/octet-stream', buffer: Buffer.from('PGDMP') })
+      await page.getByRole('alert').waitFor()
+    },
+  },
+  { name: 'database-drop', path: 'projects/harbour-shop/database?do=drop', act: (page) => page.getByRole('dialog').waitFor() },
   { name: 'settings', path: 'projects/harbour-shop/settings' },
   { name: 'instance', path: 'instance' },
   { name: 'network', path: 'instance/network' },
+  { name: 'disk', path: 'instance/disk' },
+  { name: 'disk-clean', path: 'instance/disk?do=clean', act: (page) => page.getByRole('dialog').waitFor() },
+  { name: 'backups', path: 'instance/backups' },
   { name: 'password', path: 'instance/network', act: (page) => page.getByRole('button', { name: 'Set the password…' }).click() },
   { name: 'no-project', path: 'projects/gone' },
   { name: 'new-project', path: '', act: (page) => page.getByRole('button', { name: 'New project' }).last().click() },
@@ -132,7 +148,8 @@ async function bring(page: Page, files: { name: string; mimeType: string; buffer
 async function hover(page: Page) {
   const hand = await page.context().newCDPSession(page)
   const data = { items: [], files: [import.meta.filename], dragOperationsMask: 1 }
-  for (const type of ['dragEnter', 'dragOver'] as const) await hand.send('Input.dispatchDragEvent', { type, x: 200, y: 400, data })
+  for (const type of ['dragEnter', 'dragOver'] as const)
+    await hand.send('Input.dispatchDragEvent', { type, x: (page.viewportSize()?.width ?? 0) * 0.7, y: 400, data })
 }
 
 mkdirSync(folder, { recursive: true })

@@ -55,7 +55,7 @@ export function UploadPlate({ upload, onTake, onDismiss }: { upload: Upload; onT
           </>
         )}
       </div>
-      <div className="row">
+      <div className="upload-again">
         <ChooseFile onChosen={onTake}>Choose another…</ChooseFile>
         <IconButton icon={X} label="Dismiss" onClick={onDismiss} />
       </div>

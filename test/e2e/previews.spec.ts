@@ -1,0 +1,124 @@
+import { execFileSync } from 'node:child_process'
+import type { Page } from '@playwright/test'
+import type { Preview } from '../../server/contract/previews.ts'
+import { startTestPlatform } from '../support/platform.ts'
+import { app, buildDashboard, expect, expectForEverybody, test } from './fixtures.ts'
+
+test.use({ harbour: 'previews' })
+
+const rows = (desk: Page) => desk.getByRole('region', { name: 'Previews' }).getByRole('listitem')
+
+test('a branch that is pushed appears, serves, fails and goes without a reload', async ({ desk, home, repository }) => {
+  const made = repository(app('on main'))
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: made.folder })
+  await home.createProject({ slug: 'quay', name: 'Quay', repo_url: made.url, pushes: true })
+  expect((await home.ended('quay', (await home.deploy('quay')).id)).status).toBe('ready')
+
+  await desk.goto(`${home.platform.dashboard_url}projects/quay`)
+  await desk.getByRole('link', { name: 'Previews', exact: true }).click()
+  await expect(desk.getByRole('heading', { name: 'No open previews' })).toBeVisible()
+  await expect(desk.getByRole('region', { name: 'What a push does' })).toContainText('Watched')
+  await expectForEverybody(desk, 'no previews')
+
+  git('switch', '--quiet', '-c', 'feature/new-crane')
+  made.commit(app('a new crane'), 'Lift twice as much')
+  const row = rows(desk).filter({ hasText: 'feature/new-crane' })
+  await expect(row).toContainText('Lift twice as much', { timeout: 60_000 })
+  await expect(row).toContainText('Live', { timeout: 60_000 })
+  await expectForEverybody(desk, 'an open preview')
+  const address = row.getByRole('link', { name: /^feature-new-crane--quay\.localhost/ })
+  const visitor = await desk.context().newPage()
+  await visitor.goto((await address.getAttribute('href')) ?? '')
+  await expect(visitor.getByRole('heading', { name: 'a new crane' })).toBeVisible()
+  await visitor.close()
+
+  // What failed last is said, and what served before serves on.
+  made.commit({ 'build.js': 'process.exit(1)' }, 'Break the crane')
+  await expect(row).toContainText('Failed', { timeout: 60_000 })
+  await expect(row).toContainText('the version before serves')
+  await expect(address).toBeVisible()
+  await row.getByRole('link', { name: 'Deployment of feature/new-crane, Failed' }).focus()
+  await desk.keyboard.press('Enter')
+  await expect(desk).toHaveURL(/\/deployments\/dpl_/)
+  await desk.goBack()
+
+  // Also on the overview; and gone from both when the branch is.
+  await desk.getByRole('link', { name: 'Overview' }).click()
+  await expect(rows(desk)).toHaveCount(1)
+  git('switch', '--quiet', 'main')
+  git('branch', '--quiet', '-D', 'feature/new-crane')
+  await expect(rows(desk)).toHaveCount(0, { timeout: 60_000 })
+  await desk.getByRole('link', { name: 'Previews', exact: true }).click()
+  await expect(desk.getByRole('heading', { name: 'No open previews' })).toBeVisible()
+})
+
+test('what a push does is switched, looked at now, and said when it cannot be done', async ({ desk, home, repository }) => {
+  const made = repository(app('shed'))
+  await home.createProject({ slug: 'shed', name: 'Shed', repo_url: made.url, pushes: true })
+  await desk.goto(`${home.platform.dashboard_url}projects/shed`)
+  await desk.keyboard.press('ControlOrMeta+k')
+  await expect(desk.getByRole('dialog', { name: 'Find or do' }).getByRole('combobox')).toBeFocused()
+  await desk.keyboard.type('what a push does')
+  await desk.keyboard.press('Enter')
+  const card = desk.getByRole('region', { name: 'What a push does' })
+  await card.getByRole('switch', { name: 'Previews of other branches' }).click()
+  await expect(card.getByRole('switch', { name: 'Previews of other branches' })).not.toBeChecked()
+  await expect(desk.getByRole('heading', { name: 'Previews are switched off' })).toBeVisible()
+  await card.getByRole('switch', { name: 'Deploy pushes to main' }).click()
+  await expect(card).toContainText('Not watched')
+  await card.getByRole('switch', { name: 'Previews of other branches' }).click()
+  await expect(card).toContainText('Watched')
+  await card.getByRole('switch', { name: 'A database for each preview' }).click()
+  await desk.reload()
+  await expect(card.getByRole('switch', { name: 'A database for each preview' })).toBeChecked()
+
+  made.remove()
+  await card.getByRole('button', { name: 'Check now' }).click()
+  await expect(card).toContainText('Cannot look')
+  await expectForEverybody(desk, 'a repository that is gone')
+})
+
+test('a project without a repository is told what previews take', async ({ desk, home }) => {
+  await home.createProject({ slug: 'loft', name: 'Loft', pushes: true })
+  await desk.goto(`${home.platform.dashboard_url}projects/loft/previews`)
+  await expect(desk.getByRole('heading', { name: 'No repository, no branches' })).toBeVisible()
+  await desk.getByRole('link', { name: 'To the settings' }).click()
+  await expect(desk).toHaveURL(/\/projects\/loft\/settings$/)
+})
+
+test('pictures appear by themselves, in their frames and in the lists', async ({ page, repository }) => {
+  await buildDashboard()
+  const home = await startTestPlatform({ runtime: 'process', screenshots: true })
+  try {
+    const made = repository(app('Worth a picture'))
+    await home.createProject({ slug: 'gallery', name: 'Gallery', repo_url: made.url, pushes: true })
+    await page.goto(await home.platform.signInUrl())
+    await page.goto(`${home.platform.dashboard_url}projects/gallery`)
+    await home.deploy('gallery')
+    const drawn = async (name: string) => {
+      const picture = page.getByRole('img', { name })
+      await expect(picture).toBeVisible({ timeout: 60_000 })
+      await expect
+        .poll(() => picture.evaluate((image: HTMLImageElement) => [image.complete, image.naturalWidth]))
+        .toEqual([true, name.includes('phone') ? 390 : 1280])
+    }
+    await drawn('gallery on a desktop screen')
+    await drawn('gallery on a phone')
+    await expectForEverybody(page, 'device frames')
+
+    await page.goto(home.platform.dashboard_url)
+    const thumbnail = page.getByRole('list', { name: 'Projects' }).locator('img')
+    await expect.poll(() => thumbnail.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1280)
+    await expectForEverybody(page, 'thumbnails')
+
+    execFileSync('git', ['switch', '--quiet', '-c', 'in-red'], { cwd: made.folder })
+    made.commit(app('In red'), 'Paint it red')
+    await page.goto(`${home.platform.dashboard_url}projects/gallery/previews`)
+    const preview = rows(page).filter({ hasText: 'in-red' }).locator('img')
+    await expect(preview).toBeVisible({ timeout: 60_000 })
+    const { body } = await home.api<{ previews: Preview[] }>('GET', '/v1/projects/gallery/previews')
+    await expect(preview).toHaveAttribute('src', `/v1/projects/gallery/deployments/${body.previews[0]?.deployment_id}/screenshot/desktop.png`)
+  } finally {
+    await home.remove()
+  }
+})
