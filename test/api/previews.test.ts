@@ -13,7 +13,7 @@ const watching = `/instance/projects/${slug}/watching`
 
 beforeAll(async () => {
   world = await startWorld()
-  await world.home.createProject({ slug, repo_url: repository.url })
+  await world.home.createProject({ slug, repo_url: repository.url, pushes: true })
   await world.home.createProject({ slug: 'unlinked' })
   await watched(world.home, slug)
 })

@@ -29,7 +29,7 @@ export async function rollBranches({ home, seed, steps, files, leftovers }: Bran
   const { folder } = repository
   const git = gitIn(folder)
   const texts = new Map<string, string>()
-  await home.createProject({ slug, repo_url: repository.url })
+  await home.createProject({ slug, repo_url: repository.url, pushes: true })
   await watched(home, slug)
   let count = 0
 

@@ -35,7 +35,7 @@ beforeAll(async () => {
   await client.api('PATCH', '/instance/settings', { rate_limit_authenticated: 1_000_000, sleep_after_s: 86_400 })
   repository = makeRepository({ 'index.html': '<h1>main</h1>' })
   host = await startGitHost({ root: dirname(repository.folder), intercept: (...both) => trouble?.(...both) ?? false })
-  await client.createProject({ slug, repo_url: host.url(`${basename(repository.folder)}/.git`) })
+  await client.createProject({ slug, repo_url: host.url(`${basename(repository.folder)}/.git`), pushes: true })
   await watched(client, slug)
 })
 afterAll(async () => {
@@ -97,7 +97,7 @@ test.each([
 let count = 0
 
 test('one that fails is asked ever more seldom, and at once on demand or after the machine slept', async () => {
-  await client.createProject({ slug: 'well', repo_url: repository.url })
+  await client.createProject({ slug: 'well', repo_url: repository.url, pushes: true })
   await watched(client, 'well')
   trouble = refuse(503)
   for (let i = 0; i < 4; i++) await looked()

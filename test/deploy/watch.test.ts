@@ -31,7 +31,7 @@ function made(): Repository {
 /** A project with a repository that was looked at. */
 async function linked(repository = made()): Promise<{ slug: string; repository: Repository }> {
   const slug = `site-${++count}`
-  await home.createProject({ slug, repo_url: repository.url })
+  await home.createProject({ slug, repo_url: repository.url, pushes: true })
   await watched(home, slug)
   return { slug, repository }
 }

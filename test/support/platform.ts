@@ -36,7 +36,8 @@ export interface Client {
   ): Promise<{ status: number; headers: Headers; body: Body }>
   /** A request to a name at the edge. */
   edge(host: string, path?: string): Promise<{ status: number; body: string; headers: Record<string, unknown> }>
-  createProject(input: { slug: string; repo_url?: string; name?: string }): Promise<Project>
+  /** `pushes`: a commit on its production branch is deployed by itself, as for everybody; a test of something else would race it. */
+  createProject(input: { slug: string; repo_url?: string; name?: string; pushes?: boolean }): Promise<Project>
   deploy(slug: string): Promise<Deployment>
   deployment(slug: string, id: string): Promise<DeploymentDetail>
   /** Waits until a deployment has ended, and returns it with its log. */
@@ -108,9 +109,10 @@ export function createClient(instance: { api_url: string; edge_url: string; toke
 
     edge: (host, path = '/') => askEdge(instance.edge_url, host, path),
 
-    async createProject(input) {
+    async createProject({ pushes = false, ...input }) {
       const { status, body } = await client.api<{ project: Project }>('POST', '/v1/projects', { name: input.slug, ...input })
       if (status !== 201) throw new Error(`creating ${input.slug} answered ${status}: ${JSON.stringify(body)}`)
+      if (!pushes) await client.api('PATCH', `/instance/projects/${input.slug}/watching`, { deploys_pushes: false })
       return body.project
     },
 
