@@ -4,9 +4,14 @@ import { keys } from './keys.ts'
 import { problemFrom } from './problem.ts'
 import { look_again_ms, useClient } from './queries.ts'
 
+const isAway = (error: unknown) => problemFrom(error).code === 'database_unavailable'
+// How far a server is that starts for the first time is news by the second.
+const soon_ms = 2_000
+
 /** The database of a project, or null. Its size grows unsaid: it is asked for again while somebody looks. */
 export function useDatabase(slug: string) {
   const client = useClient()
+  const isMaking = useProvisioningSince(slug) !== null
   return useQuery({
     queryKey: keys.database(slug),
     queryFn: async ({ signal }) => {
@@ -17,7 +22,8 @@ export function useDatabase(slug: string) {
         throw error
       }
     },
-    refetchInterval: 2 * look_again_ms,
+    retry: (failures, error) => failures < 2 && !isAway(error) && problemFrom(error).status !== 404,
+    refetchInterval: ({ state }) => (isMaking || (state.error && isAway(state.error)) ? soon_ms : 2 * look_again_ms),
     staleTime: 1_000,
   })
 }
@@ -27,6 +33,8 @@ export function useDumps(slug: string) {
   return useQuery({
     queryKey: keys.dumps(slug),
     queryFn: async ({ signal }) => (await client.call('listDatabaseDumps', { params: { slug }, signal })).dumps,
+    // Made from a command line, one says nothing of itself.
+    refetchInterval: 2 * look_again_ms,
     staleTime: 1_000,
   })
 }

@@ -1,11 +1,11 @@
 import './progress.css'
 
-/** A bar with its words. Without a value nobody knows how long it takes. */
+/** A bar with its words, of which the label is spoken when it changes. Without a value nobody knows how long it takes. */
 export function Progress({ label, value, text }: { label: string; value?: number; text?: string }) {
   return (
     <div className="progress">
       <p className="progress-words">
-        <span>{label}</span>
+        <span role="status">{label}</span>
         {text && <span className="faint">{text}</span>}
       </p>
       <div

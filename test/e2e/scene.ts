@@ -131,6 +131,8 @@ export async function setScene(): Promise<Scene> {
   const shop = repository(talkativeApp('Harbour Shop 1.0', buildTalk))
   signed(shop, 'Ida Brekke', { 'README.md': '# Shop' }, 'Open the shop')
   await home.createProject({ name: 'Harbour shop', slug: 'harbour-shop', repo_url: shop.url })
+  await home.api('POST', '/v1/projects/harbour-shop/database')
+  await home.api('POST', '/instance/projects/harbour-shop/database/dumps')
   // Its production is deployed by hand here, version by version.
   await home.api('PATCH', '/instance/projects/harbour-shop/watching', { deploys_pushes: false })
   await home.api('POST', '/v1/projects/harbour-shop/env-vars', {
@@ -175,6 +177,7 @@ export async function setScene(): Promise<Scene> {
     ],
   })
   await home.createProject({ name: 'Chart room', slug: 'chart-room' })
+  await home.api('POST', '/instance/backups')
   for (const [branch, author, files, message] of [
     ['feature/tide-widget', 'Solveig Aas', talkativeApp('Harbour Shop with tides', buildTalk), 'Show the tide beside each berth'],
     ['round-to-ore', 'Ida Brekke', { 'build.js': brokenBuild }, 'Round to whole øre everywhere'],

@@ -3,11 +3,12 @@ import { useState } from 'react'
 import { useSearchParams } from 'wouter'
 import type { Database } from '../../../server/contract/databases.ts'
 import type { Project } from '../../../server/contract/projects.ts'
-import { useDatabase, useDumps } from '../../api/database.ts'
+import { useDatabase, useDumps, useProvisioningSince } from '../../api/database.ts'
 import { keys } from '../../api/keys.ts'
 import { problemFrom } from '../../api/problem.ts'
 import { useClient, useProject } from '../../api/queries.ts'
 import { ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
+import { Progress } from '../../ui/progress.tsx'
 import { DeploymentNews } from '../deployments/deployment-news.tsx'
 import { useLanding } from '../frame/landing.ts'
 import { useTitle } from '../frame/title.ts'
@@ -22,17 +23,30 @@ export default function DatabasePage({ slug }: { slug: string }) {
   const { data: project } = useProject(slug)
   const { data: database, error, refetch } = useDatabase(slug)
   useTitle(`Database · ${project?.name ?? slug}`)
-  if (error && database === undefined) return <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />
-  if (!project || database === undefined) return <SkeletonRows rows={6} height={64} />
+  const since = useProvisioningSince(slug)
+  const problem = error ? problemFrom(error) : null
+  // Somebody else makes it, or its server is away: either ends by itself.
+  const isAway = problem?.code === 'database_unavailable' && since === null
+  if (problem && !isAway && database === undefined && since === null) return <ProblemView problem={problem} onRetry={() => void refetch()} />
+  if (!project || (database === undefined && !isAway && since === null)) return <SkeletonRows rows={6} height={64} />
   return (
-    <>
-      {error && <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />}
-      <Found project={project} database={database} />
-    </>
+    <div className="stack">
+      {isAway ? <Away message={problem.message} /> : problem && since === null && <ProblemView problem={problem} onRetry={() => void refetch()} />}
+      {(database || !isAway) && <Found project={project} database={database ?? null} progress={problem?.message ?? null} />}
+    </div>
   )
 }
 
-function Found({ project, database }: { project: Project; database: Database | null }) {
+function Away({ message }: { message: string }) {
+  return (
+    <section className="card card-body stack" aria-label="Database">
+      <Progress label={message} />
+      <p className="faint">It is asked for again every few seconds; the page shows it when it is there.</p>
+    </section>
+  )
+}
+
+function Found({ project, database, progress }: { project: Project; database: Database | null; progress: string | null }) {
   const { slug } = project
   const client = useClient()
   const cache = useQueryClient()
@@ -64,7 +78,11 @@ function Found({ project, database }: { project: Project; database: Database | n
       {started !== null && (
         <DeploymentNews slug={slug} id={started} onDismiss={() => setStarted(null)} words={database ? newsOfMaking : newsOfDropping} />
       )}
-      {database ? <Connection database={database} /> : <Provision project={project} isDropped={isDropped} onProvisioned={provisioned} />}
+      {database ? (
+        <Connection database={database} />
+      ) : (
+        <Provision project={project} isDropped={isDropped} progress={progress} onProvisioned={provisioned} />
+      )}
       <Dumps project={project} database={database} query={dumps} wish={wish} onAnswered={answered} />
       {database && <Drop project={project} isAsked={wish === 'drop'} onAnswered={answered} onDropped={() => void dropped()} />}
     </div>

@@ -16,10 +16,13 @@ import { Progress } from '../../ui/progress.tsx'
 export function Provision({
   project,
   isDropped,
+  progress,
   onProvisioned,
 }: {
   project: Project
   isDropped: boolean
+  /** What the platform says while it makes one. */
+  progress: string | null
   onProvisioned: (deploymentId: string | null) => void
 }) {
   const { slug } = project
@@ -30,7 +33,10 @@ export function Provision({
   const make = useAction('createDatabase', {
     quiet: true,
     onDone({ database, deployment_id }) {
-      cache.setQueryData(keys.database(slug), database)
+      const show = () => cache.setQueryData(keys.database(slug), database)
+      show()
+      // A look that is still under way would say that it is being made.
+      void cache.cancelQueries({ queryKey: keys.database(slug) }).then(show)
       onProvisioned(deployment_id)
     },
   })
@@ -48,7 +54,7 @@ export function Provision({
                 Make a database
               </Button>
             ) : (
-              <Making since={since} hasEngine={session?.instance.runtime.name === 'docker'} />
+              <Making since={since} progress={progress} hasEngine={session?.instance.runtime.name === 'docker'} />
             )}
             {error && error.code !== 'database_exists' && since === null && (
               <>
@@ -75,12 +81,12 @@ export function Provision({
 // A server that runs already makes a database in a second or two.
 const quick_ms = 4_000
 
-function Making({ since, hasEngine }: { since: number; hasEngine: boolean }) {
+function Making({ since, progress, hasEngine }: { since: number; progress: string | null; hasEngine: boolean }) {
   const now = useNow(1_000)
   const took = Math.max(0, now - since)
   return (
-    <div className="db-making" role="status">
-      <Progress label="Making the database" text={took < quick_ms ? '' : duration(took)} />
+    <div className="db-making">
+      <Progress label={progress ?? 'Making the database'} text={took < quick_ms ? '' : duration(took)} />
       {took >= quick_ms && (
         <p className="faint">
           {hasEngine

@@ -56,9 +56,5 @@ export function MakeBackup() {
 
 function Making({ since }: { since: number }) {
   const now = useNow(1_000)
-  return (
-    <div role="status">
-      <Progress label="Making the backup; you may go elsewhere meanwhile" text={duration(Math.max(0, now - since))} />
-    </div>
-  )
+  return <Progress label="Making the backup; you may go elsewhere meanwhile" text={duration(Math.max(0, now - since))} />
 }
