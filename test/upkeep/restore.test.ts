@@ -7,9 +7,13 @@ import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readOptions } from '../../server/options.ts'
 import { startPlatform } from '../../server/index.ts'
+import { layFoundation } from '../../server/features/found.ts'
+import { systemClock } from '../../server/lib/clock.ts'
+import { openStore } from '../../server/store/open.ts'
+import { createSealer } from '../../server/store/sealed.ts'
 import { endName } from '../../server/upkeep/backup-format.ts'
 import { createDice } from '../support/dice.ts'
-import { fileOf, forge, type Forgery, key, linkOf, restore } from './forge.ts'
+import { fileOf, forge, type Forgery, key, linkOf, restore, sealer } from './forge.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'homeport-restore-'))
 const keyFile = join(folder, 'the.key')
@@ -230,6 +234,61 @@ describe('the key', () => {
     await expect(restore(good, fresh(), { key_file: other })).rejects.toThrow(/is no master key/)
     await expect(restore(good, fresh(), { key_file: join(folder, 'none') })).rejects.toThrow(/There is no key file/)
     expect(readdirSync(watched)).toEqual([])
+  })
+
+  test('lost: all but the secrets is restored, what is lost is named, and passwords are made anew', async () => {
+    const file = join(folder, 'secrets.tar.gz')
+    await forge(folder, file, {
+      async fill(store) {
+        const foundation = await layFoundation({ db: store.db, sealer, clock: systemClock })
+        const at = '2026-01-31T12:00:00.000Z'
+        await store.db.write((tx) => {
+          tx.sqlRun(
+            `INSERT INTO projects (id, account_id, name, slug, sealed_repo_credentials, repo_branch, node_version, install_command, build_command, root_directory,
+             memory_limit_mb, status, always_warm, caching_enabled, created_at, updated_at)
+             VALUES ('prj_1', ?, 'One', 'one', x'00', 'main', 'auto', 'auto', 'auto', '.', 512, 'created', 0, 1, ?, ?)`,
+            foundation.owner.account_id,
+            at,
+            at,
+          )
+          for (const name of ['A', 'B'])
+            tx.sqlRun(
+              "INSERT INTO env_vars VALUES (?, 'prj_1', ?, ?, NULL, 0, ?, ?)",
+              `env_${name}`,
+              name,
+              sealer.seal({ table: 'env_vars', column: 'sealed_value', row: name }, 'x'),
+              at,
+              at,
+            )
+          tx.sqlRun(
+            "INSERT INTO databases VALUES ('prj_1', '', 'process', 'p_1', 'p_1', ?, 1, ?)",
+            sealer.seal({ table: 'databases', column: 'sealed_password', row: 'p_1' }, 'old'),
+            at,
+          )
+          tx.sqlRun(
+            "INSERT INTO authorities VALUES ('aut_1', 'pem', ?, ?)",
+            sealer.seal({ table: 'authorities', column: 'sealed_key', row: 'aut_1' }, 'pem'),
+            at,
+          )
+        })
+      },
+    })
+    const into = fresh()
+    const { lost } = await restore(file, into, { key: 'lost' })
+    expect(lost).toEqual([
+      'The variables of one: A, B. Set them again.',
+      'The credentials of the repository of one. Enter them again.',
+      'The authority of local HTTPS. A new one is made: homeport trust',
+      'The passwords of the databases. New ones were made; the data is there.',
+    ])
+    const made = createSealer(Buffer.from(readFileSync(join(into, 'master.key'), 'utf8').trim(), 'hex'))
+    const store = await openStore({ data_dir: into, after_crash: false })
+    const [row] = store.db.readNow((tx) => tx.sqlAll<{ sealed_password: Uint8Array }>('SELECT sealed_password FROM databases'))
+    expect(made.unseal({ table: 'databases', column: 'sealed_password', row: 'p_1' }, row!.sealed_password)).toMatch(/^[\w-]{43}$/)
+    // It opens with the new key from now on.
+    await layFoundation({ db: store.db, sealer: made, clock: systemClock })
+    await store.close()
+    rmSync(into, { recursive: true })
   })
 
   test('one that only a keychain opens is put back as it is', async () => {
