@@ -40,6 +40,6 @@ export const askIn =
       `${statement};\n`,
     )
     if (code !== 0) throw new Error(`The database server refused: ${err.trim() || `psql ended with ${code}`}`)
-    const rows = out.replace(/[\x1e\n]+$/, '')
+    const rows = out.replace(/\n$/, '')
     return rows === '' ? [] : rows.split(record).map((row) => row.split(unit))
   }

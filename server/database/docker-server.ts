@@ -8,9 +8,11 @@ import type { Log } from '../lib/log.ts'
 import { within } from '../runtime/docker-connect.ts'
 import { type Engine, isConnectionError, removeContainer, statusOf } from '../runtime/docker-engine.ts'
 import { type Address, type DatabaseServer, DatabaseUnavailable } from './database.ts'
+import { form, makeContainer, port, programs } from './docker-container.ts'
 import { askIn, runIn } from './docker-exec.ts'
+import { alias, attach, dropNetwork, makeNetwork } from './docker-network.ts'
 import { dumpDatabase } from './dump.ts'
-import { accessRules, closeCluster, createDatabase, dropDatabase, lookAtDatabase, serverOptions } from './provision.ts'
+import { closeCluster, createDatabase, dropDatabase, lookAtDatabase } from './provision.ts'
 import { restoreDatabase } from './restore.ts'
 
 export interface DockerServerOptions {
@@ -19,36 +21,9 @@ export interface DockerServerOptions {
   log: Log
 }
 
-/** The official image; 15 as in the embedded server, so that a dump moves between the two. */
-const image = 'postgres:15-bookworm'
-const programs = '/usr/lib/postgresql/15/bin'
-const volumeTarget = '/var/lib/postgresql/data'
-const port = 5432
-const memory_bytes = 1024 ** 3
-const maxProcesses = 512
 /** Recovery after a crash may take a while; who waits longer than this asks again. */
 const startPatience_ms = 60_000
-
-/** In the network of a project; a name that is nobody's outside. */
-const alias = 'database.homeport.internal'
-
-/**
- * The whole of what runs in the container, as the user postgres. The folder of the data gets its name only when it is complete.
- * The superuser comes in by the socket alone, as the system's own user: it has no password that anybody could read.
- */
-const program = `set -e
-data=${volumeTarget}/cluster
-if [ ! -e "$data" ]; then
-  rm -rf "$data.new"
-  ${programs}/initdb --pgdata="$data.new" --username=postgres --auth=reject --encoding=UTF8 --locale=C.UTF-8 >/dev/null
-  mv "$data.new" "$data"
-fi
-cat >"$data/pg_hba.conf" <<'END'
-${accessRules('local all postgres peer')}END
-exec ${programs}/postgres -D "$data" -k /tmp -c listen_addresses='*' ${Object.entries(serverOptions)
-  .map(([key, value]) => `-c ${key}=${value}`)
-  .join(' ')}
-`
+const startAttempts = 6
 
 /** One Postgres container of the instance. A project's containers reach it over a network of their own, and no others do. */
 export function createDockerServer({ engine, data_dir, log }: DockerServerOptions): DatabaseServer {
@@ -80,97 +55,36 @@ export function createDockerServer({ engine, data_dir, log }: DockerServerOption
     const { docker } = await engine.connection()
     const container = docker.getContainer(name)
     let found = await inspect(container)
+    if (found && found.Config.Labels['homeport.form'] !== form) {
+      await container.stop({ t: 30 }).catch(() => {})
+      await removeContainer(container)
+      found = undefined
+    }
     for (let attempt = 0; found?.State.Running !== true; attempt++) {
+      if (attempt >= startAttempts) throw notUp()
       progress ??= 'The database server is being started.'
-      if (!found) await make(docker, await choosePort(attempt))
+      if (!found) await makeContainer(engine, docker, await choosePort(attempt), (message) => (progress = message))
       answered = undefined
       try {
         await engine.startContainer(container)
       } catch (error) {
-        if (!/port is already allocated|address already in use|ports are not available/i.test(String(error)) || attempt >= 5) throw error
+        if (!/port is already allocated|address already in use|ports are not available/i.test(String(error))) throw error
         // Somebody else took its port: it gets another one, its data stays.
         await removeContainer(container)
       }
       found = await inspect(container)
     }
+    if (found.State.Paused) await container.unpause()
     const at = { host: '127.0.0.1', port: portOf(found) }
     if (answered !== found.State.StartedAt) {
       await untilReady(container)
       await closeCluster(askIn(container, `${programs}/psql`))
-      for (const network of await docker.listNetworks({ filters: engine.ours({ 'homeport.role': 'database' }) })) await attach(docker, network.Name)
+      for (const network of await docker.listNetworks({ filters: engine.ours({ 'homeport.role': 'database' }) }))
+        await attach(engine, docker, network.Name)
       await keepPort(at.port)
       answered = found.State.StartedAt
     }
     return { ...at, container }
-  }
-
-  const make = async (docker: Docker, hostPort: number): Promise<void> => {
-    await fetchImage(docker)
-    await docker.createVolume({ Name: name, Labels: engine.labels('database') })
-    await docker.createContainer({
-      Image: image,
-      name,
-      User: 'postgres',
-      Entrypoint: ['/bin/sh', '-c', program],
-      Cmd: [],
-      Env: ['LANG=C.UTF-8'],
-      Labels: engine.labels('database'),
-      ExposedPorts: { [`${port}/tcp`]: {} },
-      // Fast shutdown: sessions end, nothing is lost.
-      StopSignal: 'SIGINT',
-      Healthcheck: { Test: ['CMD', `${programs}/pg_isready`, '-q', '-h', '/tmp'], Interval: 30e9, Timeout: 5e9, Retries: 3, StartPeriod: 60e9 },
-      HostConfig: {
-        Memory: memory_bytes,
-        MemorySwap: memory_bytes,
-        PidsLimit: maxProcesses,
-        ShmSize: 256 * 2 ** 20,
-        CapDrop: ['ALL'],
-        SecurityOpt: ['no-new-privileges'],
-        Privileged: false,
-        ReadonlyRootfs: true,
-        Tmpfs: { '/tmp': 'rw,nosuid,nodev,noexec,size=64m,mode=1777' },
-        RestartPolicy: { Name: 'unless-stopped' },
-        NetworkMode: await engine.network(),
-        PortBindings: { [`${port}/tcp`]: [{ HostIp: '127.0.0.1', HostPort: String(hostPort) }] },
-        Mounts: [{ Type: 'volume', Source: name, Target: volumeTarget }],
-        LogConfig: { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '2' } },
-      },
-    })
-  }
-
-  const fetchImage = async (docker: Docker): Promise<void> => {
-    const isThere = await docker
-      .getImage(image)
-      .inspect()
-      .then(
-        () => true,
-        (error: unknown) => (statusOf(error) === 404 ? false : Promise.reject(error)),
-      )
-    if (isThere) return
-    progress = `The image ${image} is being fetched.`
-    log.info('database_image_fetched', { image })
-    try {
-      const stream = await docker.pull(image)
-      const layers = new Map<string, { current: number; total: number }>()
-      await new Promise<void>((resolve, reject) => {
-        docker.modem.followProgress(
-          stream,
-          (error) => (error ? reject(error) : resolve()),
-          ({ id, status, progressDetail }: { id?: string; status?: string; progressDetail?: { current?: number; total?: number } }) => {
-            if (!id || status !== 'Downloading' || !progressDetail?.total) return
-            layers.set(id, { current: progressDetail.current ?? 0, total: progressDetail.total })
-            const sum = (key: 'current' | 'total') => [...layers.values()].reduce((all, layer) => all + layer[key], 0)
-            progress = `The image ${image} is being fetched: ${Math.round((100 * sum('current')) / sum('total'))} %.`
-          },
-        )
-      })
-    } catch (error) {
-      throw new DatabaseUnavailable(
-        `The image ${image} could not be fetched.`,
-        'Check that the Docker registry can be reached, then try again.',
-        error,
-      )
-    }
   }
 
   /** The port of before, else one that follows from the instance; if that is taken, any that is free. */
@@ -195,6 +109,12 @@ export function createDockerServer({ engine, data_dir, log }: DockerServerOption
     await rename(`${portFile}.part`, portFile)
   }
 
+  const notUp = () =>
+    new DatabaseUnavailable(
+      'The database server does not come up.',
+      `Look at the log of the container ${name} (docker logs ${name}), then try again.`,
+    )
+
   const untilReady = async (container: Docker.Container): Promise<void> => {
     const until = Date.now() + startPatience_ms
     while (Date.now() < until) {
@@ -203,46 +123,10 @@ export function createDockerServer({ engine, data_dir, log }: DockerServerOption
       if (State.Running && (await runIn(container, [`${programs}/pg_isready`, '-q', '-h', '/tmp']).catch(() => undefined))?.code === 0) return
       await delay(100)
     }
-    throw new DatabaseUnavailable(
-      'The database server does not come up.',
-      `Look at the log of the container ${name} (docker logs ${name}), then try again.`,
-    )
+    throw notUp()
   }
 
   const ask = async () => askIn((await running()).container, `${programs}/psql`)
-
-  /** Connects the server to a project's network, where the project's containers find it by name. */
-  const attach = async (docker: Docker, network: string): Promise<void> => {
-    try {
-      await docker.getNetwork(network).connect({ Container: name, EndpointConfig: { Aliases: [alias] } })
-    } catch (error) {
-      // 403: it is connected already.
-      if (statusOf(error) !== 403 && !/already exists/.test(String(error))) throw error
-    }
-  }
-
-  const makeNetwork = async (docker: Docker, projectId: string): Promise<string> => {
-    const network = engine.databaseNetwork(projectId)
-    try {
-      await docker.createNetwork({
-        Name: network,
-        CheckDuplicate: true,
-        Driver: 'bridge',
-        Internal: true,
-        Labels: engine.labels('database', { project_id: projectId }),
-      })
-    } catch (error) {
-      if (/non-overlapping|address pool/.test(String(error)))
-        throw new DatabaseUnavailable(
-          'Docker has no free range of addresses for the network of this database.',
-          'Remove networks that nothing uses (docker network prune), or widen default-address-pools in the settings of Docker; then try again.',
-          error,
-        )
-      // 409: it is there already.
-      if (statusOf(error) !== 409) throw error
-    }
-    return network
-  }
 
   /** Says in plain words that the engine is away; it is looked for anew the next time. */
   const explain = (error: unknown): unknown => {
@@ -270,7 +154,7 @@ export function createDockerServer({ engine, data_dir, log }: DockerServerOption
     try {
       await running()
       const { docker } = await engine.connection()
-      await attach(docker, await makeNetwork(docker, from.project_id))
+      await attach(engine, docker, await makeNetwork(engine, docker, from.project_id))
     } catch (error) {
       await lastAddress(explain(error))
     }
@@ -298,18 +182,8 @@ export function createDockerServer({ engine, data_dir, log }: DockerServerOption
     },
 
     async forget(projectId) {
-      if (
-        !(await engine.connection().then(
-          () => true,
-          () => false,
-        ))
-      )
-        return
-      const { docker } = await engine.connection()
-      const network = docker.getNetwork(engine.databaseNetwork(projectId))
-      const { Containers = {} } = (await network.inspect().catch(ignoreMissing)) ?? {}
-      for (const id of Object.keys(Containers)) await network.disconnect({ Container: id, Force: true }).catch(ignoreMissing)
-      await network.remove().catch(ignoreMissing)
+      const connected = await engine.connection().catch(() => undefined)
+      if (connected) await dropNetwork(engine, connected.docker, projectId)
     },
 
     async state() {
@@ -350,10 +224,6 @@ const inspect = (container: Docker.Container): Promise<Docker.ContainerInspectIn
     (found) => found,
     (error: unknown) => (statusOf(error) === 404 ? undefined : Promise.reject(error)),
   )
-
-function ignoreMissing(error: unknown): undefined {
-  if (statusOf(error) !== 404) throw error
-}
 
 async function freePort(): Promise<number> {
   const server = createServer()

@@ -86,6 +86,9 @@ export async function reached<T>(work: Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof DatabaseUnavailable)
       throw new Problem('database_unavailable', `${error.message} ${error.hint}`, { cause: error.cause, retry_after_s: 5 })
+    // The server's own disk, which may be another than ours.
+    if (/No space left on device/.test(String(error)))
+      throw new Problem('storage_full', 'The disk of the database server is full. Free some space and try again.', { cause: error })
     if (error instanceof DumpFailed) throw new Problem('database_unavailable', `${error.message}. Nothing was changed.`, { cause: error.cause })
     if (error instanceof RestoreFailed) throw new Problem('restore_failed', `${error.message}. The database is as it was.`)
     throw error

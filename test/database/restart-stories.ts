@@ -99,6 +99,15 @@ export function restartStories(runtime: 'process' | 'docker', view: ServerView):
       expect(await guests()).toBe('ada,bea')
     })
 
+    test('on_exit stop ends the server with the rest', async () => {
+      await ask('PATCH', '/instance/settings', { on_exit: 'stop' })
+      expect(await home.end()).toMatchObject({ code: 0 })
+      expect(await view.runs(home)).toBe(false)
+      home = await start()
+      expect(await guests()).toBe('ada,bea')
+      await ask('PATCH', '/instance/settings', { on_exit: 'default' })
+    })
+
     test('what was half made when everything ended is undone, and can be made', async () => {
       await ask('POST', '/v1/projects', { name: 'Half', slug: 'half' })
       const { body } = await ask<{ database: Database }>('POST', '/v1/projects/half/database')
