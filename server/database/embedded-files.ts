@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:fs'
-import { access, cp, mkdir, open as openFolder, readFile, realpath, rename, rm, stat, symlink } from 'node:fs/promises'
+import { access, chmod, cp, mkdir, open as openFolder, readFile, realpath, rename, rm, stat, symlink } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { DatabaseUnavailable } from './database.ts'
 
@@ -113,10 +113,12 @@ async function copyFor(native: string, shared_dir: string): Promise<string> {
   )
   if (isThere) return copy
   try {
-    await mkdir(shared_dir, { recursive: true, mode: 0o755 })
+    await mkdir(shared_dir, { recursive: true })
+    await chmod(shared_dir, 0o755)
     const half = `${copy}.${process.pid}`
     await cp(native, half, { recursive: true, verbatimSymlinks: true })
     await rename(half, copy).catch(() => rm(half, { recursive: true, force: true }))
+    if (!(await isReachable(copy))) throw new Error(`${shared_dir} is closed to others itself.`)
   } catch (error) {
     throw new DatabaseUnavailable(
       `PostgreSQL cannot run as root, and its programs could not be copied to ${shared_dir}, where another user reaches them.`,
