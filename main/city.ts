@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { type Platform, startPlatform } from '../server/index.ts'
 import { keyFiles, type PlatformOptions } from '../server/options.ts'
 import { createKeychain } from './keychain.ts'
+import { createScreenshotter } from './screenshotter.ts'
 
 /**
  * Starts the platform in this very process, with what only a desktop has. A folder that headless Homeport has used keeps its
@@ -15,7 +16,12 @@ export async function openCity(options: PlatformOptions, write: (line: string) =
     (level: string) =>
     (event: string, fields: Record<string, unknown> = {}) =>
       write(`${level} ${event} ${JSON.stringify(fields, showErrors)}`)
-  return startPlatform(options, { ...(masterKey ? { masterKey } : {}), log: { info: () => {}, warn: note('warn'), error: note('error') } })
+  const screenshotter = options.chromium === 'auto' ? { screenshotter: createScreenshotter() } : {}
+  return startPlatform(options, {
+    ...(masterKey ? { masterKey } : {}),
+    ...screenshotter,
+    log: { info: () => {}, warn: note('warn'), error: note('error') },
+  })
 }
 
 const showErrors = (_key: string, value: unknown) => (value instanceof Error ? `${value.name}: ${value.message}` : value)

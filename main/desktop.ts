@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { channels } from '../preload/bridge.ts'
 import { answerBridge } from './ipc.ts'
 import { createMenu } from './menu.ts'
+import { isCamera } from './screenshotter.ts'
 import { confine, confineSession, createWindow } from './window.ts'
 
 /** The platform as the desktop sees it. */
@@ -49,11 +50,10 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
 
   app.on('second-instance', () => void show())
   app.on('activate', () => void show())
-  app.on('window-all-closed', () => {
-    if (process.platform !== 'darwin') app.quit()
-  })
+  // Without a listener Electron would quit: also when the last picture was taken before the dashboard is up.
+  app.on('window-all-closed', () => {})
   app.on('web-contents-created', (_event, contents) => {
-    if (city) confine(contents, { origin: new URL(city.api_url).origin, edge_url: city.edge_url })
+    if (city && !isCamera(contents)) confine(contents, { origin: new URL(city.api_url).origin, edge_url: city.edge_url })
   })
   app.on('before-quit', (event) => {
     if (hasEnded) return
@@ -96,7 +96,10 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
       preload: options.preload,
       place_file: join(place, 'window.json'),
     })
-    window.on('closed', () => (window = undefined))
+    window.on('closed', () => {
+      window = undefined
+      if (process.platform !== 'darwin') app.quit()
+    })
     try {
       await window.loadURL(await city.signInUrl())
     } catch (error) {

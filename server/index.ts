@@ -116,6 +116,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       data_dir,
       isWanted: () => settings.current().screenshots,
       routeOf: (name) => edge.route(name),
+      urlOf: (name) => `http://${name}:${entrance.plain.port}/`,
       openDoor: async () => ({ host: '127.0.0.1', ...(await edge.open({ address: '127.0.0.1', port: 0, is_look: true })) }),
       look_secret: entrance.look_secret,
     })

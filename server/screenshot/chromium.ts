@@ -1,6 +1,6 @@
 import { launchBrowser } from './browser.ts'
 import { type BrowserPlace, findBrowser } from './find-browser.ts'
-import { guard, takePicture } from './page.ts'
+import { guard, takePictureApart } from './page.ts'
 import { limits as usual, type Limits, type Screenshotter } from './screenshot.ts'
 
 /** Takes pictures with a browser of this machine; it is looked for anew each time. */
@@ -21,7 +21,7 @@ export function createChromium(place: BrowserPlace & { data_dir: string }, limit
         for (const variant of shot.variants) {
           const late = setTimeout(() => browser.kill(new Error(`The page was not there after ${limits.picture_ms / 1000} s.`)), limits.picture_ms)
           try {
-            yield { variant, png: await takePicture(browser.devtools, shot, variant, limits) }
+            yield { variant, png: await takePictureApart(browser.devtools, shot, variant, limits) }
           } finally {
             clearTimeout(late)
           }

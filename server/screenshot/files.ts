@@ -18,8 +18,13 @@ export function createFiles(root: string) {
     async write(of: FileOf, png: Uint8Array): Promise<void> {
       const path = pathOf(of)
       await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-      await writeFile(`${path}.new`, png, { mode: 0o600 })
-      await rename(`${path}.new`, path)
+      try {
+        await writeFile(`${path}.new`, png, { mode: 0o600 })
+        await rename(`${path}.new`, path)
+      } catch (error) {
+        await remove(`${path}.new`)
+        throw error
+      }
     },
     remove: (of: FileOf) => remove(pathOf(of)),
     async drop(of: Omit<FileOf, 'variant'>): Promise<void> {

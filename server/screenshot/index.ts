@@ -44,6 +44,8 @@ export interface ScreenshotsOptions {
   isWanted(): boolean
   /** What a name leads to right now. */
   routeOf(host: string): { kind: string; deployment_id: string | null } | undefined
+  /** Where a name is at the edge of this run; what a row says may be of an earlier one, with another port. */
+  urlOf(host: string): string
   /** A door of the edge where what asks is no visit. */
   openDoor(): Promise<Shot['door'] & { close(): Promise<void> }>
   look_secret: string
@@ -131,7 +133,8 @@ export function createScreenshots(options: ScreenshotsOptions): Screenshots {
 
   const take = async (sight: Sight, signal: AbortSignal): Promise<void> => {
     const door = await options.openDoor()
-    const shot = { url: sight.url, door, headers: { 'x-homeport-look': options.look_secret }, variants: missing(sight), signal }
+    const url = options.urlOf(new URL(sight.url).hostname)
+    const shot = { url, door, headers: { 'x-homeport-look': options.look_secret }, variants: missing(sight), signal }
     try {
       for await (const { variant, png } of screenshotter.take(shot)) {
         // A newer version may have come in between: then it was that one which stood before the camera.

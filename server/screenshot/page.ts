@@ -14,32 +14,34 @@ interface Progress {
 
 const phone = 'Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36'
 
-/** Shows a page in a new context of the browser, waits until it stands still, and takes its picture. */
-export async function takePicture(devtools: DevTools, shot: Pick<Shot, 'url'>, variant: ScreenshotVariant, limits: Limits): Promise<Uint8Array> {
+/** Shows a page in a new context of the browser, and takes its picture. */
+export async function takePictureApart(devtools: DevTools, shot: Pick<Shot, 'url'>, variant: ScreenshotVariant, limits: Limits): Promise<Uint8Array> {
   const { browserContextId } = await devtools.ask('Target.createBrowserContext', { disposeOnDetach: true })
   await devtools.ask('Browser.setDownloadBehavior', { behavior: 'deny', browserContextId })
   const { targetId } = await devtools.ask('Target.createTarget', { url: 'about:blank', browserContextId })
   try {
     const { sessionId } = await devtools.ask('Target.attachToTarget', { targetId, flatten: true })
-    return await picture({ devtools, session: String(sessionId), frame: String(targetId), url: shot.url, limits }, variant)
+    return await takePicture(devtools, { url: shot.url, variant, session: String(sessionId), limits })
   } finally {
     await devtools.ask('Target.disposeBrowserContext', { browserContextId }).catch(() => {})
   }
 }
 
 interface Sitting {
-  devtools: DevTools
-  session: string
-  frame: string
   url: string
+  variant: ScreenshotVariant
+  /** Of the page that shows it; undefined: the one that is spoken to. */
+  session: string | undefined
   limits: Limits
 }
 
-async function picture({ devtools, session, frame, url, limits }: Sitting, variant: ScreenshotVariant): Promise<Uint8Array> {
+/** Shows it in a page that is there, waits until it stands still, and takes its picture. `guard` has to stand before. */
+export async function takePicture(devtools: DevTools, { url, variant, session, limits }: Sitting): Promise<Uint8Array> {
   const ask = (method: string, params?: Params) => devtools.ask(method, params, session)
   const { width, height, is_mobile } = views[variant]
-  const progress = followPage(devtools, session, frame)
   await ask('Page.enable')
+  const { frameTree } = await ask('Page.getFrameTree')
+  const progress = followPage(devtools, session, (frameTree as { frame: { id: string } }).frame.id)
   await ask('Page.setLifecycleEventsEnabled', { enabled: true })
   await ask('Emulation.setDeviceMetricsOverride', {
     width,
@@ -72,7 +74,7 @@ const settled = `Promise.race([document.fonts.ready, new Promise((done) => setTi
   document.body ? document.body.innerText.trim().length + document.body.querySelectorAll('*').length : document.documentElement ? 1 : 0)`
 
 /** Lets a target load what is of the app's own origin and nothing else; what it opens is confined before it may run. */
-async function confine(devtools: DevTools, session: string): Promise<void> {
+async function confine(devtools: DevTools, session: string | undefined): Promise<void> {
   const ask = (method: string, params?: Params) => devtools.ask(method, params, session)
   await ask('Network.enable')
   await ask('Network.setBypassServiceWorker', { bypass: true })
@@ -80,7 +82,7 @@ async function confine(devtools: DevTools, session: string): Promise<void> {
   await ask('Target.setAutoAttach', { autoAttach: true, waitForDebuggerOnStart: true, flatten: true })
 }
 
-/** To be called once for a browser: answers for all of its targets, as they come. */
+/** To be called once for a browser, or a page that is spoken to alone: answers for all of its targets, as they come. */
 export function guard(devtools: DevTools, shot: Pick<Shot, 'url'>): void {
   const { origin } = new URL(shot.url)
   const ignore = () => {}
@@ -110,7 +112,7 @@ export function guard(devtools: DevTools, shot: Pick<Shot, 'url'>): void {
   })
 }
 
-function followPage(devtools: DevTools, session: string, frame: string): Progress {
+function followPage(devtools: DevTools, session: string | undefined, frame: string): Progress {
   const progress: Progress = { status: 0, loader: '', events: new Set(), changed() {} }
   devtools.on('Page.lifecycleEvent', ({ frameId, loaderId, name }, of) => {
     if (of !== session || frameId !== frame) return

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type City, runDesktop } from '../../main/desktop.ts'
-import { app, type FakeWindow, powerMonitor, reset, world } from '../support/electron-double.ts'
+import { cameraPartition } from '../../main/screenshotter.ts'
+import { app, BrowserWindow, type FakeWindow, powerMonitor, reset, world } from '../support/electron-double.ts'
 
 let folder: string
 let opened: number
@@ -201,6 +202,15 @@ describe('the window', () => {
   })
 })
 
+test('a page before the camera is none of the dashboard’s: where it goes is its own affair, and no browser opens for it', async () => {
+  await start()
+  const window = new BrowserWindow({ webPreferences: { partition: cameraPartition } })
+  const event = { url: 'http://shop.localhost:4680/home', isPrevented: false, preventDefault: () => (event.isPrevented = true) }
+  window.webContents.emit('will-redirect', event)
+  await settled()
+  expect([event.isPrevented, world.opened, world.questions]).toEqual([false, [], []])
+})
+
 describe('the end', () => {
   test('stops the platform once, then ends', async () => {
     await start()
@@ -210,6 +220,13 @@ describe('the end', () => {
     await settled()
     expect(stopped).toBe(1)
     expect(world.quits).toBe(1)
+  })
+
+  test('a picture that was taken before the dashboard is up ends nothing', async () => {
+    await start()
+    app.emit('window-all-closed')
+    await settled()
+    expect([stopped, world.quits]).toEqual([0, 0])
   })
 
   test('ends although the platform fails to stop', async () => {

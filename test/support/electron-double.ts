@@ -47,7 +47,47 @@ export function reset(): void {
 const appEvents = new EventEmitter()
 const power = new EventEmitter()
 
+/** What a partition was told. */
+export class FakeSession extends EventEmitter {
+  is_cleared = false
+  proxy: Electron.ProxyConfig | undefined
+  before: ((details: { url: string }, answer: (verdict: { cancel?: boolean }) => void) => void) | null = null
+  headers:
+    | ((
+        details: { requestHeaders: Record<string, string> },
+        answer: (changed: { requestHeaders?: Record<string, string | string[]> }) => void,
+      ) => void)
+    | null = null
+  webRequest = {
+    onBeforeRequest: (listener: FakeSession['before']) => void (this.before = listener),
+    onBeforeSendHeaders: (listener: FakeSession['headers']) => void (this.headers = listener),
+  }
+  setProxy = async (proxy: Electron.ProxyConfig) => void (this.proxy = proxy)
+  clearData = async () => void (this.is_cleared = true)
+  setPermissionRequestHandler = (handler: typeof world.permissions.request) => void (world.permissions.request = handler)
+  setPermissionCheckHandler = (handler: typeof world.permissions.check) => void (world.permissions.check = handler)
+}
+
+/** Answers what the debugger of a page is asked; put there by a test. */
+export const inspector = { answer: async (_of: FakeDebugger, _method: string, _params?: object, _session?: string): Promise<unknown> => ({}) }
+
+/** Speaks to whatever a test puts behind it. */
+export class FakeDebugger extends EventEmitter {
+  is_attached = false
+  attach = () => void (this.is_attached = true)
+  detach = () => void (this.is_attached = false)
+  sendCommand = async (method: string, params?: object, of?: string): Promise<unknown> => inspector.answer(this, method, params, of)
+}
+
 export class FakeContents extends EventEmitter {
+  session: FakeSession
+  debugger = new FakeDebugger()
+  constructor(partition: string) {
+    super()
+    this.session = session.fromPartition(partition)
+  }
+  setAudioMuted(): void {}
+  setWebRTCIPHandlingPolicy(): void {}
   sent: [string, ...unknown[]][] = []
   openHandler: ((details: { url: string }) => { action: string }) | undefined
   setWindowOpenHandler(handler: (details: { url: string }) => { action: string }): void {
@@ -60,7 +100,8 @@ export class FakeContents extends EventEmitter {
 
 export class FakeWindow extends EventEmitter {
   options: Electron.BrowserWindowConstructorOptions
-  webContents = new FakeContents()
+  webContents: FakeContents
+  is_destroyed = false
   loaded: string[] = []
   is_visible = false
   is_focused = false
@@ -72,6 +113,7 @@ export class FakeWindow extends EventEmitter {
   constructor(options: Electron.BrowserWindowConstructorOptions = {}) {
     super()
     this.options = options
+    this.webContents = new FakeContents(options.webPreferences?.partition ?? '')
     this.bounds = { x: options.x ?? 100, y: options.y ?? 100, width: options.width ?? 800, height: options.height ?? 600 }
     world.windows.push(this)
     appEvents.emit('web-contents-created', {}, this.webContents)
@@ -92,6 +134,10 @@ export class FakeWindow extends EventEmitter {
   isFocused = () => this.is_focused
   getNormalBounds = () => this.bounds
   setProgressBar = (value: number) => void (this.progress = value)
+  destroy(): void {
+    this.is_destroyed = true
+    world.windows = world.windows.filter((window) => window !== this)
+  }
   /** A person closes it. */
   close(): void {
     this.emit('close', {})
@@ -151,11 +197,13 @@ export const Menu = {
   setApplicationMenu: (_menu: unknown) => {},
 }
 
+const sessions = new Map<string, FakeSession>()
 export const session = {
-  fromPartition: (_partition: string) => ({
-    setPermissionRequestHandler: (handler: typeof world.permissions.request) => void (world.permissions.request = handler),
-    setPermissionCheckHandler: (handler: typeof world.permissions.check) => void (world.permissions.check = handler),
-  }),
+  fromPartition(partition: string): FakeSession {
+    const known = sessions.get(partition) ?? new FakeSession()
+    sessions.set(partition, known)
+    return known
+  },
 }
 
 /** Wraps with a secret that a test may change, as a system does when its keyring is another one. */

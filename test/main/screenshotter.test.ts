@@ -1,0 +1,164 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createServer } from 'node:http'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { cameraPartition, createScreenshotter } from '../../main/screenshotter.ts'
+import { type Browser, launchBrowser } from '../../server/screenshot/browser.ts'
+import { limits, type Picture, type Shot } from '../../server/screenshot/screenshot.ts'
+import { collect, html, listen, sizeOf } from '../screenshot/camera.ts'
+import { type FakeDebugger, type FakeWindow, inspector, reset, session, world } from '../support/electron-double.ts'
+import { chromiumPath, requires } from '../support/requirements.ts'
+import { until } from '../support/until.ts'
+
+const shot = (more: Partial<Shot> = {}): Shot => ({
+  url: 'http://shop.localhost:4680/',
+  door: { host: '127.0.0.1', port: 1 },
+  headers: { 'x-homeport-look': 'sentinel' },
+  variants: ['desktop'],
+  signal: new AbortController().signal,
+  ...more,
+})
+const own = () => session.fromPartition(cameraPartition)
+const windows: FakeWindow[] = []
+
+beforeEach(() => {
+  reset()
+  own().is_cleared = false
+  windows.length = 0
+})
+
+/** Answers as a page that never comes to anything. */
+const silent = (debug: FakeDebugger) => {
+  windows.push(...world.windows.filter((window) => window.webContents.debugger === debug && !windows.includes(window)))
+  return new Promise<never>(() => {})
+}
+
+describe('the window of the pictures', () => {
+  let controller: AbortController
+  let ending: Promise<Picture[] | Error>
+  beforeEach(async () => {
+    inspector.answer = silent
+    controller = new AbortController()
+    ending = collect(createScreenshotter().take(shot({ signal: controller.signal }))).catch((error: Error) => error)
+    await until(() => windows[0], { what: 'the window' })
+  })
+  afterEach(async () => {
+    controller.abort()
+    await ending
+  })
+
+  test('is seen by nobody, sandboxed, isolated, and in a session of its own', () => {
+    expect(windows[0]?.options).toMatchObject({ show: false, width: 1280, height: 800, skipTaskbar: true })
+    const preferences = windows[0]?.options.webPreferences
+    expect(preferences).toMatchObject({
+      partition: cameraPartition,
+      offscreen: true,
+      sandbox: true,
+      contextIsolation: true,
+      nodeIntegration: false,
+      webSecurity: true,
+      webviewTag: false,
+      disableDialogs: true,
+    })
+    expect(preferences?.preload).toBeUndefined()
+    // Without `persist:` it is in memory alone.
+    expect(cameraPartition).not.toContain('persist')
+  })
+
+  test.each([
+    ['http://shop.localhost:4680/a', false],
+    ['ws://shop.localhost:4680/live', false],
+    ['data:text/plain,x', false],
+    ['blob:http://shop.localhost:4680/1', false],
+    ['http://shop.localhost:4600/', true],
+    ['https://shop.localhost:4680/', true],
+    ['http://other.localhost:4680/', true],
+    ['http://127.0.0.1:4680/', true],
+    ['ws://127.0.0.1:4680/', true],
+    ['file:///etc/passwd', true],
+    ['https://example.com/', true],
+  ])('%s: refused is %s', (url, isRefused) => {
+    let verdict: { cancel?: boolean } = {}
+    own().before?.({ url }, (given) => (verdict = given))
+    expect(verdict.cancel).toBe(isRefused)
+  })
+
+  test('is no visitor: what it asks bears the word of the platform', () => {
+    let sent: Record<string, string | string[]> = {}
+    own().headers?.({ requestHeaders: { accept: '*/*' } }, ({ requestHeaders = {} }) => (sent = requestHeaders))
+    expect(sent).toEqual({ accept: '*/*', 'x-homeport-look': 'sentinel' })
+  })
+
+  test('finds one name only, may nothing, saves nothing, opens nothing', () => {
+    expect(own().proxy).toMatchObject({ mode: 'fixed_servers', proxyBypassRules: '<-loopback>;shop.localhost' })
+    for (const permission of ['media', 'geolocation', 'clipboard-sanitized-write', 'notifications']) {
+      let isGranted: boolean | undefined
+      world.permissions.request?.(null, permission, (granted) => (isGranted = granted), { requestingUrl: 'http://shop.localhost:4680/' })
+      expect([isGranted, world.permissions.check?.(null, permission, '')]).toEqual([false, false])
+    }
+    let isPrevented = false
+    own().emit('will-download', { preventDefault: () => (isPrevented = true) })
+    expect(isPrevented).toBe(true)
+    expect(windows[0]?.webContents.openHandler?.({ url: 'http://shop.localhost:4680/' })).toEqual({ action: 'deny' })
+  })
+
+  test('goes when it is called off, and what it knew with it', async () => {
+    controller.abort()
+    expect(String(await ending)).toContain('called off')
+    expect(windows[0]?.is_destroyed).toBe(true)
+    expect(own().is_cleared).toBe(true)
+  })
+
+  test('goes when its page ends', async () => {
+    windows[0]?.webContents.emit('render-process-gone', {}, { reason: 'oom' })
+    expect(String(await ending)).toContain('The page ended: oom.')
+    expect(windows[0]?.is_destroyed).toBe(true)
+  })
+})
+
+test('a page that never comes is given up', async () => {
+  inspector.answer = silent
+  await expect(collect(createScreenshotter({ ...limits, picture_ms: 100 }).take(shot()))).rejects.toThrow('not there after 0.1 s')
+  expect(windows[0]?.is_destroyed).toBe(true)
+})
+
+describe.skipIf(!requires('chromium').ok)('with a real page behind the inspector', () => {
+  let browser: Browser
+  let folder: string
+  const server = createServer(html('<h1>Shop</h1>'))
+  const events = ['Fetch.requestPaused', 'Page.lifecycleEvent', 'Network.responseReceived', 'Page.javascriptDialogOpening', 'Target.attachedToTarget']
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'homeport-desktop-'))
+    const door = { host: '127.0.0.1', port: await listen(server) }
+    browser = await launchBrowser({ path: chromiumPath ?? '', data_dir: folder, environment: process.env, host: 'shop.localhost', door, limits })
+  })
+  afterEach(async () => {
+    await browser.close()
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  test('both pictures, in their sizes', async () => {
+    const pages = new Map<FakeDebugger, Promise<string>>()
+    const open = async (debug: FakeDebugger): Promise<string> => {
+      const { targetId } = await browser.devtools.ask('Target.createTarget', { url: 'about:blank' })
+      const page = String((await browser.devtools.ask('Target.attachToTarget', { targetId, flatten: true })).sessionId)
+      for (const event of events) browser.devtools.on(event, (params, of) => debug.emit('message', {}, event, params, of === page ? '' : of))
+      return page
+    }
+    inspector.answer = async (debug, method, params, of) => {
+      const page = pages.get(debug) ?? open(debug)
+      pages.set(debug, page)
+      return browser.devtools.ask(method, { ...params }, of ?? (await page))
+    }
+    const pictures = await collect(createScreenshotter().take(shot({ variants: ['desktop', 'mobile'] })))
+    expect(pictures.map(({ variant, png }) => [variant, ...sizeOf(png)])).toEqual([
+      ['desktop', 1280, 800],
+      ['mobile', 390, 844],
+    ])
+    expect(world.windows).toEqual([])
+  })
+})
