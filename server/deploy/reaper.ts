@@ -153,5 +153,6 @@ async function release(deps: YardDeps, row: Pick<DeploymentRow, 'id' | 'project_
   } catch (error) {
     // It stays due.
     deps.log.warn('cleanup_postponed', { deployment: row.id, error })
+    deps.bus.emit('cleanup')
   }
 }

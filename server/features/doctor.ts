@@ -85,7 +85,7 @@ async function disk(folder: string): Promise<Check> {
     name: 'disk',
     status: 'warning',
     message: text,
-    mend: 'Free some space: images and build caches of Docker are the usual cause (docker system df).',
+    mend: 'Free some space: homeport disk shows what Homeport takes, homeport disk clean frees what nothing needs, docker system df shows the rest of Docker.',
   }
 }
 

@@ -167,11 +167,11 @@ export const isConnectionError = (error: unknown): boolean =>
   error instanceof Error &&
   /ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|socket hang up|No answer within/.test(`${(error as NodeJS.ErrnoException).code ?? ''} ${error.message}`)
 
-/** Removes a container at once; none of that name is no error. */
+/** Removes a container at once, with the volumes that have no name and were made for it alone; none of that name is no error. */
 export async function removeContainer(container: Docker.Container): Promise<void> {
   for (let attempt = 0; ; attempt++) {
     try {
-      await container.remove({ force: true })
+      await container.remove({ force: true, v: true })
       return
     } catch (error) {
       const status = statusOf(error)

@@ -1,3 +1,4 @@
+import type Docker from 'dockerode'
 import { createEngine, type Engine, isConnectionError, removeContainer, statusOf } from './docker-engine.ts'
 import { buildDockerfile } from './docker-file-build.ts'
 import { createInstances } from './docker-instances.ts'
@@ -14,6 +15,13 @@ export function createDockerRuntime(options: RuntimeOptions, engine: Engine = cr
     if (!isConnectionError(error)) return error
     engine.lost()
     return new BuildFailure('runtime_unavailable', 'The Docker engine stopped answering.', 'Start Docker again, then deploy again.', error)
+  }
+
+  /** An image that a container of ours still runs goes later; one that somebody else's runs is let go of. */
+  const unlessOurs = async (error: unknown, docker: Docker, image: string): Promise<void> => {
+    ignoreMissing(error)
+    const users = statusOf(error) === 409 ? await docker.listContainers({ filters: JSON.stringify({ ancestor: [image] }) }) : []
+    if (users.some((one) => engine.isOurContainer(one.Labels))) throw error
   }
 
   return {
@@ -86,7 +94,11 @@ export function createDockerRuntime(options: RuntimeOptions, engine: Engine = cr
       const images = (await docker.listImages({ filters })).flatMap((image) => engine.ourNames(image))
       // That of a roll-back bears the name of the deployment that built it.
       if (artifact?.kind === 'image' && engine.isOurName(artifact.image)) images.push(artifact.image)
-      for (const name of images) await docker.getImage(name).remove({ force: true }).catch(ignoreMissing)
+      for (const name of images)
+        await docker
+          .getImage(name)
+          .remove({ force: true })
+          .catch((error: unknown) => unlessOurs(error, docker, name))
     },
 
     async close() {

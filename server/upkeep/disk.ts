@@ -163,7 +163,8 @@ export function createDisk(deps: DiskDeps): Disk {
     const known = new Set(
       await store.db.read((tx) => tx.sqlAll<{ id: string }>('SELECT id FROM deployments UNION SELECT id FROM projects').map((row) => row.id)),
     )
-    const gone = store.logs.streams().filter((stream) => !known.has(stream))
+    // Those of previews are named after their project.
+    const gone = store.logs.streams().filter((stream) => !known.has(stream) && !known.has(stream.replace(/_[0-9a-f]{12}$/, '')))
     for (const stream of gone) store.logs.remove(stream)
     await store.logs.shrink()
     return { kind: 'logs', bytes: Math.max(0, before - (await size())), count: gone.length, note: null }

@@ -5,7 +5,7 @@ import Docker from 'dockerode'
 import { pack } from 'tar-stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createEngineDisk, type EngineDisk, type EngineNeeds } from '../../server/runtime/docker-disk.ts'
-import { createEngine, type Engine } from '../../server/runtime/docker-engine.ts'
+import { createEngine, type Engine, removeContainer } from '../../server/runtime/docker-engine.ts'
 import { viewEngine } from '../support/docker.ts'
 import { dockerSocket, requires } from '../support/requirements.ts'
 import { runtimeOptions } from '../support/runtime.ts'
@@ -187,6 +187,15 @@ describe.skipIf(!requires('docker').ok)('what an engine holds of ours', () => {
     const known = await docker.listNetworks()
     expect(networks.map(({ id }) => known.some(({ Id }) => Id === id))).toEqual([true, false])
     expect(known.some(({ Name }) => Name === shared)).toBe(true)
+  })
+
+  test('a volume that an image asks for, and that nobody named, goes with its container', async () => {
+    const container = await docker.createContainer({ Image: base, Cmd: ['node', '-e', ''], Volumes: { '/data': {} }, Labels: engine.labels('app') })
+    const { Mounts } = await container.inspect()
+    const name = Mounts[0]?.Name ?? ''
+    expect((await docker.getVolume(name).inspect()).Name).toBe(name)
+    await removeContainer(container)
+    await expect(docker.getVolume(name).inspect()).rejects.toThrow('no such volume')
   })
 
   test('without an engine there is an error, and no answer that nothing is there', async () => {
