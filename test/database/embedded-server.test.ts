@@ -201,6 +201,22 @@ describe('PostgreSQL from npm', () => {
     await expect(start(folder).create(spec)).rejects.toThrow(/made by PostgreSQL 14; this Homeport runs 15/)
   })
 
+  test('a large database streams: memory stays small while it is dumped and copied', async () => {
+    const server = start()
+    const copy = { db_name: 'p_copy', db_user: 'p_copy', password: 'x' }
+    await server.create(spec)
+    await server.create(copy)
+    await asked(await urlOf(server), 'CREATE TABLE large AS SELECT g AS id, repeat(md5(g::text), 30) AS text FROM generate_series(1, 200000) g')
+    globalThis.gc?.()
+    const before = process.memoryUsage().rss
+    let peak = before
+    const look = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss)), 20)
+    const signal = AbortSignal.timeout(150_000)
+    await server.restore(copy, server.dump(spec, signal), signal).finally(() => clearInterval(look))
+    expect(await asked(await urlOf(server, copy), 'SELECT count(*), sum(length(text)) FROM large')).toEqual([['200000', '192000000']])
+    expect(peak - before).toBeLessThan(150 * 2 ** 20)
+  })
+
   test('a drop takes role and database, with its sessions', async () => {
     const server = start()
     const other = { db_name: 'p_two', db_user: 'p_two', password: 'x' }

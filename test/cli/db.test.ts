@@ -1,0 +1,104 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { runCommand } from '../support/command.ts'
+import { homeport, newFolder, type RunningInstance, serve } from '../support/instance-process.ts'
+import { requires } from '../support/requirements.ts'
+
+const folder = newFolder('db')
+let instance: RunningInstance
+
+beforeAll(async () => {
+  instance = await serve({ data: join(folder.path, 'data') })
+  expect((await run('projects', 'create', 'Shop')).code).toBe(0)
+})
+afterAll(async () => {
+  await instance?.end('SIGTERM')
+  folder.remove()
+})
+
+const run = (...args: string[]) => runCommand(instance, folder.path, ['db', ...args].slice(args[0] === 'projects' ? 1 : 0))
+const psql = (...args: string[]) => homeport(['db', 'psql', 'shop', '--data', instance.data, '--', '--no-psqlrc', ...args])
+const json = (text: string) => JSON.parse(text) as Record<string, never>
+const passwordOf = (url: string) => new URL(url).password
+
+describe('homeport db', () => {
+  test('says what is missing', async () => {
+    expect(await run()).toMatchObject({ code: 2, err: expect.stringMatching(/SLUG is missing/) })
+    expect(await run('fly', 'shop')).toMatchObject({ code: 2, err: expect.stringMatching(/“fly” is none of show, create/) })
+    expect(await run('shop')).toMatchObject({ code: 1, err: expect.stringMatching(/^database_not_found: /) })
+  })
+
+  test('create, show, url', async () => {
+    expect(await run('create', 'shop')).toMatchObject({
+      code: 0,
+      err: '',
+      out: expect.stringMatching(/^shop has a database: p_\w+\. The app gets it as DATABASE_URL/),
+    })
+    expect(await run('create', 'shop')).toMatchObject({ code: 1, err: expect.stringMatching(/^database_exists: /) })
+    const url = (await run('url', 'shop')).out.trim()
+    expect(url).toMatch(/^postgresql:\/\/p_\w+:[\w-]+@127\.0\.0\.1:\d+\/p_\w+$/)
+    for (const args of [['shop'], ['show', 'shop']]) {
+      const { out } = await run(...args)
+      expect(out).toMatch(/PostgreSQL 15\.\d+, [\d.]+ MB, made \d+ s ago/)
+      expect(out).not.toContain(passwordOf(url))
+    }
+    expect(json((await run('url', 'shop', '--json')).out)).toEqual({ connection_string: url })
+  })
+
+  test.skipIf(!requires('psql').ok || process.platform !== 'linux')(
+    'psql gets the password, and nobody who looks at the list of processes',
+    async () => {
+      const url = (await run('url', 'shop')).out.trim()
+      const { code, out, err } = await psql('--tuples-only', '--command', 'select current_user')
+      expect([code, out.trim(), err]).toEqual([0, new URL(url).username, ''])
+      const shown = await psql('--quiet', '--command', `\\! tr '\\0' ' ' < /proc/$PPID/cmdline; echo; echo`, '--command', 'select 1')
+      expect(shown.out).toContain('--username')
+      expect(shown.out).not.toContain(passwordOf(url))
+      expect((await psql('--command', 'select nonsense')).code).toBe(1)
+    },
+  )
+
+  test('dump to the instance and to files, restore from each, drop', async () => {
+    const seed = join(folder.path, 'seed.sql')
+    writeFileSync(seed, 'CREATE TABLE t (a text); COPY t FROM stdin;\none\n\\.\n')
+    expect(await run('restore', 'shop', 'seed.sql')).toMatchObject({
+      code: 0,
+      err: '',
+      out: expect.stringMatching(/What was there before: homeport db restore shop dmp_/),
+    })
+
+    expect(await run('dump', 'shop')).toMatchObject({ code: 0, out: expect.stringMatching(/^Dumped shop into .*dumps.*\.sql\.gz \(/) })
+    expect((await run('dump', 'shop', 'a.sql.gz')).code).toBe(0)
+    expect((await run('dump', 'shop', 'a.sql')).code).toBe(0)
+    const plain = readFileSync(join(folder.path, 'a.sql'), 'utf8')
+    expect(plain).toContain('COPY public.t (a) FROM stdin;\none\n\\.')
+    expect(gunzipSync(readFileSync(join(folder.path, 'a.sql.gz'))).toString()).toBe(plain)
+    expect(statSync(join(folder.path, 'a.sql')).mode & 0o777).toBe(0o600)
+
+    const { dumps } = json((await run('dumps', 'shop', '--json')).out) as unknown as { dumps: { id: string; reason: string; path: string }[] }
+    // Those that were taken away as files are not kept twice.
+    expect(dumps.map((one) => one.reason)).toEqual(['manual', 'restore'])
+    expect((await run('dumps', 'shop')).out).toMatch(/ID +WHY +SIZE +WHEN +FILE\ndmp_\w+ +asked for/)
+
+    for (const what of [dumps[0]!.id, 'a.sql', 'a.sql.gz']) expect([what, (await run('restore', 'shop', what)).err]).toEqual([what, ''])
+    expect(await run('restore', 'shop', 'nowhere.sql')).toMatchObject({ code: 2, err: expect.stringMatching(/is not there/) })
+    writeFileSync(seed, 'SELECT nonsense;')
+    expect(await run('restore', 'shop', 'seed.sql')).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^restore_failed: Line 1: column "nonsense" does not exist/),
+    })
+
+    expect(await run('drop', 'shop')).toMatchObject({ code: 2, err: expect.stringMatching(/--yes/) })
+    const dropped = await run('drop', 'shop', '--yes')
+    expect(dropped).toMatchObject({ code: 0, err: '' })
+    const path = /A dump of it lies in (\S+)/.exec(dropped.out)?.[1] ?? ''
+    expect(existsSync(path)).toBe(true)
+    expect((await run('show', 'shop')).code).toBe(1)
+    expect((await run('create', 'shop')).code).toBe(0)
+    expect((await run('restore', 'shop', path)).code).toBe(0)
+    expect((await run('dump', 'shop', 'b.sql')).code).toBe(0)
+    expect(readFileSync(join(folder.path, 'b.sql'), 'utf8')).toBe(plain)
+  })
+})
