@@ -65,7 +65,7 @@ const plan: Record<string, { rooms: string[]; packages: string[]; has_node?: boo
   'server/edge': { rooms: shared, packages: ['mrmime'] },
   'server/upkeep': {
     rooms: [...shared, 'server/store', 'server/keys', 'server/source/archive-tar.ts', 'type:server/runtime', 'type:server/edge'],
-    packages: ['tar-stream', 'zod'],
+    packages: ['zod'],
   },
   'server/start': { rooms: ['server'], packages: [] },
   'server/lan': { rooms: shared, packages: [] },
