@@ -51,7 +51,7 @@ export function presentDeployment(tx: Tx, row: DeploymentRow): Deployment {
     is_current: row.is_current === 1,
     can_rollback: row.target === 'production' && row.status === 'ready',
     url: row.url,
-    queue_position: row.status === 'queued' ? queuePosition(tx, row.seq) : null,
+    queue_position: row.status === 'queued' ? queuePosition(tx, row) : null,
     error: row.error === null ? null : (JSON.parse(row.error) as Failure),
     framework: row.framework,
     runtime: row.runtime,

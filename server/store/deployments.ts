@@ -81,7 +81,7 @@ export interface ClaimLimits {
 }
 
 /**
- * Claims the oldest queued deployment that may run now: one at a time per project and branch, within the limits.
+ * Claims the oldest queued deployment that may run now, production before previews: one at a time per project and branch, within the limits.
  * Runs inside one write transaction, so two workers never get the same one.
  */
 export function claimOldestQueued(tx: Tx, limits: ClaimLimits, change: (row: DeploymentRow) => Partial<DeploymentRow>): DeploymentRow | undefined {
@@ -93,22 +93,25 @@ export function claimOldestQueued(tx: Tx, limits: ClaimLimits, change: (row: Dep
   const perAccount = new Map<string, number>()
   for (const row of running) perAccount.set(row.account_id, (perAccount.get(row.account_id) ?? 0) + 1)
 
-  let after = 0
-  for (;;) {
-    const candidates = tx.sqlAll<DeploymentRow & { account_id: string; plan: string }>(
-      `SELECT d.*, p.account_id, a.plan FROM deployments d JOIN projects p ON p.id = d.project_id JOIN accounts a ON a.id = p.account_id
-       WHERE d.status = 'queued' AND d.seq > ? ORDER BY d.seq LIMIT 50`,
-      after,
-    )
-    if (candidates.length === 0) return undefined
-    for (const { account_id, plan, ...row } of candidates) {
-      after = row.seq
-      if (!limits.runtimes.includes(row.runtime) || busy.has(slotOf(row)) || (perAccount.get(account_id) ?? 0) >= limits.perAccount(plan)) continue
-      const claimed: DeploymentRow = { ...row, ...change(row), status: 'building' }
-      const { seq: _, id: __, status: ___, ...rest } = claimed
-      return swapStatus(tx, row.id, ['queued'], 'building', rest) ? claimed : undefined
+  // Production first: many pushed branches do not keep it waiting.
+  for (const target of ['production', 'preview'] as const)
+    for (let after = 0; ;) {
+      const candidates = tx.sqlAll<DeploymentRow & { account_id: string; plan: string }>(
+        `SELECT d.*, p.account_id, a.plan FROM deployments d JOIN projects p ON p.id = d.project_id JOIN accounts a ON a.id = p.account_id
+         WHERE d.status = 'queued' AND d.target = ? AND d.seq > ? ORDER BY d.seq LIMIT 50`,
+        target,
+        after,
+      )
+      if (candidates.length === 0) break
+      for (const { account_id, plan, ...row } of candidates) {
+        after = row.seq
+        if (!limits.runtimes.includes(row.runtime) || busy.has(slotOf(row)) || (perAccount.get(account_id) ?? 0) >= limits.perAccount(plan)) continue
+        const claimed: DeploymentRow = { ...row, ...change(row), status: 'building' }
+        const { seq: _, id: __, status: ___, ...rest } = claimed
+        return swapStatus(tx, row.id, ['queued'], 'building', rest) ? claimed : undefined
+      }
     }
-  }
+  return undefined
 }
 
 interface Slot {
@@ -121,8 +124,9 @@ interface Slot {
 const slotOf = (row: Slot): string => `${row.project_id}\0${row.target === 'production' ? '' : (row.branch ?? '')}\0${row.target}`
 
 /** 1 for the next one. */
-export function queuePosition(tx: Tx, seq: number): number {
-  return tx.sqlFirst<{ n: number }>("SELECT count(*) AS n FROM deployments WHERE status = 'queued' AND seq <= ?", seq)?.n ?? 1
+export function queuePosition(tx: Tx, { seq, target }: Pick<DeploymentRow, 'seq' | 'target'>): number {
+  const before = target === 'production' ? "target = 'production' AND seq <= ?" : "(target = 'production' OR seq <= ?)"
+  return tx.sqlFirst<{ n: number }>(`SELECT count(*) AS n FROM deployments WHERE status = 'queued' AND ${before}`, seq)?.n ?? 1
 }
 
 /** Deployments that some worker was at when the platform ended. */

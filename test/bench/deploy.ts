@@ -23,7 +23,7 @@ const bars: Record<Way, Partial<Record<Change, number>>> = {
 type Way = 'docker' | 'dockerfile' | 'process'
 
 /** As a user writes it. `ca.crt` is there where the machine's own network asks for it. */
-const byHand = (hasCertificates: boolean) => `FROM node:24-bookworm-slim
+export const byHand = (hasCertificates: boolean) => `FROM node:24-bookworm-slim
 WORKDIR /app
 ${hasCertificates ? 'COPY ca.crt /ca.crt\nENV NODE_EXTRA_CA_CERTS=/ca.crt\n' : ''}COPY package*.json ./
 RUN npm ci
@@ -176,11 +176,11 @@ async function deployed(way: Way, lock: Lock): Promise<Contestant> {
 }
 
 /** What tells this version from the one before. */
-function versions(): { now: string } {
+export function versions(): { now: string } {
   return { now: '' }
 }
 
-function filesOf(lock: Lock, change: Change, round: number, version: { now: string }): Record<string, string> {
+export function filesOf(lock: Lock, change: Change, round: number, version: { now: string }): Record<string, string> {
   if (change !== 'nothing') version.now = `version-${round}-${change.replace(' ', '-')}`
   // Another number of the app's own: what an install depends on is new, its work is the same.
   const fresh = (text: string) => text.replaceAll('"0.0.0-bench"', `"0.0.${process.pid}-round.${round}"`)
@@ -195,14 +195,14 @@ process.on('SIGTERM', () => server.close(() => process.exit(0)))
   }
 }
 
-interface Lock {
+export interface Lock {
   manifest: string
   lock: string
   remove(): void
 }
 
 /** The lock file is made once, by npm. */
-async function makeLock(): Promise<Lock> {
+export async function makeLock(): Promise<Lock> {
   const repository = makeRepository({})
   const manifest = JSON.stringify(
     { name: 'bench', version: '0.0.0-bench', private: true, scripts: { start: 'node server.js' }, dependencies: { express: '5.1.0' } },
@@ -218,7 +218,7 @@ async function makeLock(): Promise<Lock> {
 }
 
 /** Resolves at the first 200 whose text is the right one. */
-async function answers(url: string, host: string, isRight: (text: string) => boolean): Promise<void> {
+export async function answers(url: string, host: string, isRight: (text: string) => boolean): Promise<void> {
   const giveUpAt = performance.now() + 300_000
   for (;;) {
     const answer = await askEdge(url, host).catch(() => undefined)
@@ -228,7 +228,7 @@ async function answers(url: string, host: string, isRight: (text: string) => boo
   }
 }
 
-function has(program: string): boolean {
+export function has(program: string): boolean {
   try {
     execFileSync('which', [program], { stdio: 'ignore' })
     return true

@@ -10,6 +10,7 @@ import { benchDeploy } from './deploy.ts'
 import { benchEdge, benchHits, benchMeter } from './edge.ts'
 import { benchLogs } from './logs.ts'
 import { benchLoop } from './loop.ts'
+import { benchEnv, benchPreview } from './preview.ts'
 import { benchPurge } from './purge.ts'
 import type { Row } from './row.ts'
 import { benchStart } from './start.ts'
@@ -36,6 +37,8 @@ const parts: Record<string, () => Promise<Row[]>> = {
   wake: () => benchWake(),
   deploy: () => benchDeploy(),
   upload: () => benchUpload(),
+  preview: () => benchPreview(),
+  env: () => benchEnv(),
   api: async () => benchApi(await bigStore()),
   start: async () => benchStart(await bigStore()),
   logs: () => benchLogs(),

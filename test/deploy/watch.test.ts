@@ -216,6 +216,42 @@ describe('what a push does', () => {
   })
 })
 
+describe('many branches at once', () => {
+  test('wait in the queue, a few are built at a time, and production goes before them', async () => {
+    const { slug, repository } = await linked()
+    await home.api('PATCH', '/instance/settings', { build_concurrency: 2 })
+    const git = gitIn(repository.folder)
+    const branches = Array.from({ length: 25 }, (_, n) => `many-${n}`)
+    const slow = { ...page('many'), 'package.json': '{ "scripts": { "build": "sleep 0.2 && mkdir dist && cp index.html dist" } }' }
+    const sha = commitOn(repository.folder, branches[0] ?? '', slow)
+    for (const branch of branches.slice(1)) git('branch', branch, sha)
+    await until(async () => ((await previewsOf(home, slug)).length === 25 ? true : undefined), { what: '25 previews' })
+    const production = await home.deploy(slug)
+    let most = 0
+    await until(
+      async () => {
+        const all = await deploymentsOf(slug, '?limit=100')
+        most = Math.max(most, all.filter((one) => one.status === 'building' || one.status === 'deploying').length)
+        return all.some((one) => one.id === production.id && one.status === 'ready') ? true : undefined
+      },
+      { what: 'production' },
+    )
+    expect((await deploymentsOf(slug, '?limit=100&status=queued')).length).toBeGreaterThan(5)
+    await until(
+      async () => {
+        const all = await deploymentsOf(slug, '?limit=100')
+        most = Math.max(most, all.filter((one) => one.status === 'building' || one.status === 'deploying').length)
+        return all.every((one) => one.status === 'ready') ? true : undefined
+      },
+      { what: 'all of them', timeout_ms: 170_000 },
+    )
+    expect(most).toBeLessThanOrEqual(2)
+    expect(await deploymentsOf(slug, '?limit=100')).toHaveLength(26)
+    for (const branch of branches) git('branch', '-D', branch)
+    await until(async () => ((await previewsOf(home, slug)).length === 0 ? true : undefined), { what: 'no preview' })
+  })
+})
+
 describe('another repository', () => {
   test('the previews of the old one close, the branches of the new one are taken as they are', async () => {
     const { slug, repository } = await linked()
