@@ -292,6 +292,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
 
     await care.putDatabasesBack()
     await engine.start()
+    watcher.start()
     const homecoming = await care.start()
     await screenshots.start()
 

@@ -11,6 +11,8 @@ import type { YardOptions } from './yard.ts'
 
 /** Looks after the repositories: what is pushed is deployed, what is deleted is closed. */
 export interface Watcher {
+  /** Takes in all that are linked, by and by. */
+  start(): void
   /** Looks at a repository now; resolves when the look is over and what it found is queued. */
   check(projectId: string): Promise<void>
   /** What a project wants of its repository has changed: resolves when what is no longer wanted is closed. */
@@ -42,6 +44,7 @@ interface Watched {
   project_id: string
   url: string
   repo_branch: string
+  updated_at: string
   events: RepositoryEvents | undefined
   /** When it is looked at next, by the monotonic clock. */
   due: number
@@ -58,6 +61,8 @@ export function createWatcher(options: WatcherOptions): Watcher {
   const ended = new AbortController()
   const watched = new Map<string, Watched>()
   const changed = new Set<string>()
+  /** Deployments whose next word is waited for. */
+  const awaited = new Set<string>()
   let following: Promise<void> | undefined
   let busy = 0
   const queue: (() => void)[] = []
@@ -78,18 +83,19 @@ export function createWatcher(options: WatcherOptions): Watcher {
     if (entry && entry.url !== url) drop(entry)
     if (facts) await letGo(facts)
     if (!facts || url === undefined || ended.signal.aborted) return
-    const { repo_branch } = facts.project
+    const { repo_branch, updated_at } = facts.project
     const before = watched.get(projectId)
-    if (before?.repo_branch === repo_branch) return
     if (before) {
-      before.repo_branch = repo_branch
-      before.due = clock.monotonic()
+      // Another production branch is looked at now; and what fails may have been mended by whoever changed the project.
+      if (before.repo_branch !== repo_branch || (before.failures > 0 && before.updated_at !== updated_at)) before.due = clock.monotonic()
+      Object.assign(before, { repo_branch, updated_at })
       return
     }
     watched.set(projectId, {
       project_id: projectId,
       url,
       repo_branch,
+      updated_at,
       events: undefined,
       due: clock.monotonic(),
       failures: 0,
@@ -218,8 +224,11 @@ export function createWatcher(options: WatcherOptions): Watcher {
 
   /** A deployment by hand may be of that very commit; it says so once it has fetched it, or ends without. */
   const lookAgainAfter = (entry: Watched, deploymentId: string): void => {
+    if (awaited.has(deploymentId)) return
+    awaited.add(deploymentId)
     const off = bus.on(`deployment:${deploymentId}`, () => {
       off()
+      awaited.delete(deploymentId)
       if (watched.get(entry.project_id) === entry) void look(entry)
     })
   }
@@ -243,6 +252,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
     following ??= (async () => {
       await breathe()
       for (const id of changed) {
+        if (ended.signal.aborted) return
         changed.delete(id)
         await follow(id).catch((error: unknown) => log.error('repository_not_followed', { project: id, error }))
         await breathe()
@@ -256,11 +266,6 @@ export function createWatcher(options: WatcherOptions): Watcher {
 
   const timer = setInterval(tick, 1_000)
   timer.unref()
-  void db
-    .read(listConnected)
-    .then(followSoon)
-    .catch((error: unknown) => log.error('repositories_not_followed', { error }))
-
   return {
     async check(projectId) {
       await follow(projectId)
@@ -268,6 +273,12 @@ export function createWatcher(options: WatcherOptions): Watcher {
       if (entry) await look(entry)
     },
     follow,
+    start() {
+      void db
+        .read(listConnected)
+        .then(followSoon)
+        .catch((error: unknown) => log.error('repositories_not_followed', { error }))
+    },
     resync() {
       for (const entry of watched.values()) {
         entry.failures = 0

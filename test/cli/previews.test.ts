@@ -1,0 +1,62 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { commitOn, previewOf, watched } from '../support/branches.ts'
+import { runCommand } from '../support/command.ts'
+import { newFolder, type RunningInstance, serve } from '../support/instance-process.ts'
+import { type Client, createClient } from '../support/platform.ts'
+import { makeRepository } from '../support/repository.ts'
+
+const folder = newFolder('previews')
+const repository = makeRepository({ 'index.html': 'main' })
+let instance: RunningInstance
+let client: Client
+
+beforeAll(async () => {
+  instance = await serve({ data: join(folder.path, 'data') })
+  client = createClient(instance.instance)
+  await client.createProject({ slug: 'shop', repo_url: repository.url, pushes: true })
+  await watched(client, 'shop')
+})
+afterAll(async () => {
+  await instance?.end('SIGTERM')
+  repository.remove()
+  folder.remove()
+})
+
+const run = (...args: string[]) => runCommand(instance, folder.path, args)
+
+test('previews lists them, with their addresses', async () => {
+  expect(await run('previews', 'shop')).toMatchObject({ code: 0, out: expect.stringContaining('No previews.') })
+  const sha = commitOn(repository.folder, 'feature/cart', { 'index.html': 'cart' })
+  const preview = await previewOf(client, 'shop', 'feature/cart', sha)
+  const { out } = await run('previews', 'shop')
+  expect(out).toMatch(new RegExp(`feature/cart +ready +${sha.slice(0, 8)} +\\d+ s ago +${preview.url}`))
+  expect(JSON.parse((await run('previews', 'shop', '--json')).out)).toEqual({ previews: [preview] })
+})
+
+test('what a push does is shown and switched', async () => {
+  const before = await run('previews', 'shop', 'watch')
+  expect(before.out).toMatch(/repository +watched\n/)
+  expect(before.out).toMatch(/pushes +on: a push to the production branch deploys it/)
+  expect((await run('previews', 'shop', 'pushes', 'off')).out).toMatch(/pushes +off/)
+  expect((await run('previews', 'shop', 'databases', 'on')).out).toMatch(/databases +on/)
+  expect((await run('previews', 'shop', 'branches', 'off')).out).toMatch(/repository +not watched\n/)
+  expect((await run('previews', 'shop')).out).toContain('No previews.')
+  expect(JSON.parse((await run('previews', 'shop', 'watch', '--json')).out)).toMatchObject({
+    watching: { deploys_pushes: false, previews: false, preview_databases: true, state: 'off' },
+  })
+})
+
+test('check looks at the repository, and says what is wrong', async () => {
+  await run('previews', 'shop', 'pushes', 'on')
+  expect((await run('previews', 'shop', 'check')).out).toMatch(/looked at +\d s ago/)
+  repository.remove()
+  expect((await run('previews', 'shop', 'check')).out).toContain('cannot be looked at: The folder of the repository is not on this machine.')
+})
+
+test('usage: what is no verb, no state, no project', async () => {
+  expect(await run('previews')).toMatchObject({ code: 2, err: expect.stringContaining('SLUG is missing') })
+  expect(await run('previews', 'shop', 'fold')).toMatchObject({ code: 2, err: expect.stringContaining('none of') })
+  expect(await run('previews', 'shop', 'pushes', 'maybe')).toMatchObject({ code: 2, err: expect.stringContaining('on or off') })
+  expect(await run('previews', 'nowhere')).toMatchObject({ code: 1, err: expect.stringContaining('project_not_found') })
+})
