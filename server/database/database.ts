@@ -47,8 +47,9 @@ export interface Address {
   port: number
 }
 
-/** The server cannot be had now. `message` says why, `hint` what to do; both are for the client. */
+/** The server cannot be had now. `message` says why, `hint` what to do; both are for the client. `code` is that of a deployment which it fails. */
 export class DatabaseUnavailable extends Error {
+  readonly code = 'runtime_unavailable'
   readonly hint: string
   constructor(message: string, hint: string, cause?: unknown) {
     super(message, { cause })

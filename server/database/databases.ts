@@ -22,6 +22,8 @@ import type { Db, Tx } from '../store/open.ts'
 import { findProject } from '../store/projects.ts'
 import type { Sealer } from '../store/sealed.ts'
 import type { DatabaseRow } from '../store/tables.ts'
+import { DumpFailed } from './dump.ts'
+import { RestoreFailed } from './restore.ts'
 import { type Address, type DatabaseServer, type DatabaseSpec, DatabaseUnavailable } from './database.ts'
 
 export interface DatabasesOptions {
@@ -188,15 +190,16 @@ export function createDatabases(options: DatabasesOptions) {
       return { variables: { DATABASE_URL: url }, secrets: [url, spec.password], note: null }
     },
 
-    /** Gives a preview a copy of the project's database, once. Nothing to copy: nothing is made. */
-    async copyForPreview(projectId: string, branch: string, signal: AbortSignal): Promise<void> {
+    /** Gives a preview a copy of the project's database, once. False: there is nothing to copy. */
+    async copyForPreview(projectId: string, branch: string, signal: AbortSignal): Promise<boolean> {
       const source = await find(projectId)
-      if (branch === '' || !source || source.is_ready === 0) return
+      if (branch === '' || !source || source.is_ready === 0) return false
       const from = open(source)
       await exclusive(projectId, async () => {
         const row = await make(projectId, branch, source.driver)
-        if (row) await finish(row, ({ server, spec }) => server.restore(spec, from.server.dump(from.spec, signal), signal))
+        if (row) await finish(row, ({ server, spec }) => server.restore(spec, from.server.dump(from.spec, signal), signal)).catch(notCopied)
       })
+      return true
     },
 
     dropPreview: (projectId: string, branch: string): Promise<void> =>
@@ -279,6 +282,15 @@ export function createDatabases(options: DatabasesOptions) {
       await Promise.all(Object.values(servers).map((server) => server.close(stops.includes(server.name))))
     },
   }
+}
+
+function notCopied(error: unknown): never {
+  if (error instanceof DatabaseUnavailable || !(error instanceof DumpFailed || error instanceof RestoreFailed)) throw error
+  throw new DatabaseUnavailable(
+    `The project’s database could not be copied for this preview: ${error.message}`,
+    'Deploy again, or let previews go without a database of their own.',
+    error,
+  )
 }
 
 /** Names are unique and never used again: they bind a password to its row. */

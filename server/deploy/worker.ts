@@ -151,8 +151,8 @@ export function createWorker(deps: YardDeps, apps: Apps, runtimes: () => readonl
   const ensureDatabase = async ({ project_id, branch }: DeploymentRow, signal: AbortSignal, log: DeploymentLog): Promise<void> => {
     const watch = await deps.store.db.read((tx) => readWatch(tx, project_id))
     if (watch.preview_databases === 0 || branch === null) return
-    log.note('clone', 'This preview has a database of its own, copied from the project’s when the preview was made.')
-    await deps.databases.copyForPreview(project_id, branch, signal)
+    if (await deps.databases.copyForPreview(project_id, branch, signal))
+      log.note('clone', 'This preview has a database of its own, copied from the project’s when the preview was made.')
   }
 
   const conclude = async (deployment: DeploymentRow, step: StepName, log: DeploymentLog, signal: AbortSignal, error: unknown): Promise<void> => {

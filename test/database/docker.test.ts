@@ -6,7 +6,7 @@ import type { RunningInstance } from '../support/instance-process.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { dockerSocket, requires } from '../support/requirements.ts'
-import { asked, guestBook } from './guests.ts'
+import { asked, packedGuestBook } from './guests.ts'
 import { restartStories } from './restart-stories.ts'
 import { databaseStories } from './stories.ts'
 
@@ -49,7 +49,7 @@ describe.skipIf(!requires('docker').ok)('with a Docker engine', () => {
       home = await startTestPlatform({ runtime: 'docker' })
       ownerId = (await home.api<{ user: { id: string } }>('GET', '/instance/session')).body.user.id
       view = viewEngine(instanceIdOf(ownerId))
-      repository = makeRepository(guestBook)
+      repository = makeRepository(packedGuestBook())
       await home.createProject({ slug: 'book', repo_url: repository.url })
       database = await make('book')
     })

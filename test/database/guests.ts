@@ -1,4 +1,7 @@
+import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { Client } from 'pg'
+import { root } from '../support/instance-process.ts'
 
 /** An app as people write it: `pg` from the registry, DATABASE_URL from its surroundings. */
 export const guestBook = {
@@ -31,6 +34,23 @@ http.createServer(async (request, response) => {
 }).listen(process.env.PORT, '0.0.0.0')
 process.on('SIGTERM', () => process.exit(0))
 `,
+}
+
+/** The same with its dependencies beside it, so that nothing is fetched: for what is not about builds. */
+export function packedGuestBook(): Record<string, string> {
+  const files: Record<string, string> = {
+    'package.json': JSON.stringify({ name: 'guest-book', private: true, scripts: { start: 'node server.js' } }),
+    'server.js': guestBook['server.js'],
+  }
+  const pack = (name: string): void => {
+    const folder = join(root, 'node_modules', name)
+    const { dependencies = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { dependencies?: Record<string, string> }
+    for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
+      if (/\.(js|mjs|json)$/.test(file)) files[join('node_modules', name, file)] ??= readFileSync(join(folder, file), 'utf8')
+    for (const one of Object.keys(dependencies)) if (!files[join('node_modules', one, 'package.json')]) pack(one)
+  }
+  pack('pg')
+  return files
 }
 
 /** Rows of one statement, by a connection string. */

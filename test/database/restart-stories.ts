@@ -7,7 +7,7 @@ import { instanceIdOf, viewEngine } from '../support/docker.ts'
 import { askEdge, newFolder, type RunningInstance, serve } from '../support/instance-process.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { until } from '../support/until.ts'
-import { asked, guestBook } from './guests.ts'
+import { asked, packedGuestBook } from './guests.ts'
 
 /** What ends a server behind the platform's back, and whether one runs. */
 export interface ServerView {
@@ -45,7 +45,7 @@ export function restartStories(runtime: 'process' | 'docker', view: ServerView):
       )
 
     beforeAll(async () => {
-      repository = makeRepository(guestBook)
+      repository = makeRepository(packedGuestBook())
       home = await start()
       ownerId = (await ask<{ user: { id: string } }>('GET', '/instance/session')).body.user.id
       await ask('POST', '/v1/projects', { name: 'Book', slug: 'book', repo_url: repository.url })

@@ -5,8 +5,9 @@ import type { Database } from '../../server/contract/databases.ts'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import { requires } from '../support/requirements.ts'
 import { startTestPlatform, until, type TestPlatform } from '../support/platform.ts'
+import { commitOn, gitIn, previewOf, previewsOf, watched } from '../support/branches.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
-import { asked, guestBook, refusalOf } from './guests.ts'
+import { asked, guestBook, packedGuestBook, refusalOf } from './guests.ts'
 
 const run = promisify(execFile)
 
@@ -15,18 +16,21 @@ export function databaseStories(runtime: 'process' | 'docker'): void {
   describe(`databases on ${runtime}`, () => {
     let home: TestPlatform
     let repository: Repository
+    let packed: Repository
 
     beforeAll(async () => {
       home = await startTestPlatform({ runtime })
       repository = makeRepository(guestBook)
+      packed = makeRepository(packedGuestBook())
     })
     afterAll(async () => {
       await home.remove()
       repository.remove()
+      packed.remove()
     })
 
     const path = (slug: string) => `/v1/projects/${slug}/database`
-    const project = (slug: string) => home.createProject({ slug, repo_url: repository.url })
+    const project = (slug: string, from = packed) => home.createProject({ slug, repo_url: from.url })
     const make = async (slug: string) => {
       const { status, body } = await home.api<{ database: Database; deployment_id: string | null }>('POST', path(slug))
       expect([status, body]).toEqual([201, expect.objectContaining({ database: expect.anything() })])
@@ -40,7 +44,7 @@ export function databaseStories(runtime: 'process' | 'docker'): void {
     const app = async (slug: string, at = '/') => (await home.edge(`${slug}.localhost`, at)).body
 
     test('an app uses its database through DATABASE_URL, the person through connection_string; without it the app has none', async () => {
-      await project('guests')
+      await project('guests', repository)
       await live('guests', (await home.deploy('guests')).id)
       expect(await app('guests', '/url')).toBe('none')
 
@@ -193,6 +197,44 @@ export function databaseStories(runtime: 'process' | 'docker'): void {
           (await asked(stays.connection_string, `SELECT 1 FROM pg_roles WHERE rolname = '${database.db_user}'`)).length === 0 ? true : undefined,
         { what: 'its role to go' },
       )
+    })
+
+    test('a preview has none; where it is wished, one of its own, filled as the project’s was, which goes with it', async () => {
+      await home.createProject({ slug: 'views', repo_url: packed.url, pushes: true })
+      await watched(home, 'views')
+      await live('views', (await home.deploy('views')).id)
+      const { database, deployment_id } = await make('views')
+      await live('views', deployment_id ?? '')
+      expect(await app('views', '/sign?name=ada')).toBe('ada')
+
+      const plain = await previewOf(home, 'views', 'plain', commitOn(packed.folder, 'plain', { 'a.txt': 'a' }))
+      expect((await home.edge(new URL(plain.url ?? '').hostname, '/url')).body).toBe('none')
+
+      await home.api('PATCH', '/instance/projects/views/watching', { preview_databases: true })
+      const own = await previewOf(home, 'views', 'own', commitOn(packed.folder, 'own', { 'b.txt': 'b' }))
+      const host = new URL(own.url ?? '').hostname
+      expect((await home.edge(host, '/all')).body).toBe('ada')
+      expect((await home.edge(host, '/sign?name=bea')).body).toBe('ada,bea')
+      expect(await app('views', '/all')).toBe('ada')
+      const url = new URL((await home.edge(host, '/url')).body)
+      expect(url.username).not.toBe(database.db_user)
+      expect(await asked(database.connection_string, `SELECT 1 FROM pg_database WHERE datname = '${url.username}'`)).toHaveLength(1)
+
+      // The next commit finds what the one before left.
+      const next = commitOn(packed.folder, 'own', { 'b.txt': 'c' })
+      await previewOf(home, 'views', 'own', next)
+      expect((await home.edge(host, '/all')).body).toBe('ada,bea')
+
+      gitIn(packed.folder)('branch', '--delete', '--force', 'own')
+      await until(async () => ((await previewsOf(home, 'views')).every(({ branch }) => branch !== 'own') ? true : undefined), {
+        what: 'the preview to close',
+      })
+      await until(
+        async () =>
+          (await asked(database.connection_string, `SELECT 1 FROM pg_roles WHERE rolname = '${url.username}'`)).length === 0 ? true : undefined,
+        { what: 'its database to go' },
+      )
+      expect(await app('views', '/all')).toBe('ada')
     })
   })
 }
