@@ -32,7 +32,7 @@ export type Success =
   | { status: 200 | 201; json: z.ZodType }
   | { status: 204 }
   | { status: 200; events: Record<string, z.ZodType>; raw?: boolean }
-  | { status: 200; content_type: string; is_stream?: boolean }
+  | { status: 200; content_type: string; is_stream?: boolean; max_age_s?: number }
 
 /** Keeps the literal types of a specification. */
 export function operation<const T extends OperationSpec>(spec: T): T {

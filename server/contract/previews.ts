@@ -54,7 +54,8 @@ export const screenshotOperations = {
     access: 'caller',
     params: projectIdParams.extend({ variant: z.string() }),
     query: empty,
-    success: { status: 200, content_type: 'image/png' },
+    // A picture of a deployment does not change.
+    success: { status: 200, content_type: 'image/png', max_age_s: 86_400 },
     errors: ['project_not_found', 'deployment_not_found', 'screenshot_not_found'],
   }),
 }

@@ -146,6 +146,7 @@ async function release(deps: YardDeps, row: Pick<DeploymentRow, 'id' | 'project_
     const work = { kind: 'build', deployment_id: row.id, runtime: row.runtime, artifact: JSON.parse(text) as Artifact } satisfies Cleanup
     return { ...work, seq: insertCleanup(tx, work, isoTime(deps.clock.now())) }
   })
+  await deps.forgetScreenshots({ project_id: row.project_id, deployment_id: row.id })
   if (!freed) return
   try {
     await deps.runtime(row.runtime).discard(row.id, freed.artifact)

@@ -44,7 +44,8 @@ function bind<Id extends OperationId>(id: Id, handlers: Handlers<Context>, strea
 
     if ('json' in success) return json(success.status, output)
     if ('content_type' in success) {
-      if (!success.is_stream) return text(200, success.content_type, output as Uint8Array<ArrayBuffer>)
+      const kept: Record<string, string> = success.max_age_s === undefined ? {} : { 'cache-control': `private, max-age=${success.max_age_s}` }
+      if (!success.is_stream) return text(200, success.content_type, output as Uint8Array<ArrayBuffer>, kept)
       return file(success.content_type, output as AsyncIterable<Uint8Array>)
     }
     if (!('events' in success)) return nothing()

@@ -27,11 +27,16 @@ async function pictureOf(
   slug: string,
   id: string,
   variant: string,
-): Promise<{ status: number; type: string | null; bytes: Buffer }> {
+): Promise<{ status: number; type: string | null; kept: string | null; bytes: Buffer }> {
   const answer = await fetch(`${home.platform.api_url}/v1/projects/${slug}/deployments/${id}/screenshot/${variant}.png`, {
     headers: { authorization: `Bearer ${home.platform.instance.token}` },
   })
-  return { status: answer.status, type: answer.headers.get('content-type'), bytes: Buffer.from(await answer.arrayBuffer()) }
+  return {
+    status: answer.status,
+    type: answer.headers.get('content-type'),
+    kept: answer.headers.get('cache-control'),
+    bytes: Buffer.from(await answer.arrayBuffer()),
+  }
 }
 
 /** Waits until both are there, as the deployment says itself. */
@@ -170,6 +175,7 @@ describe('when they are taken', () => {
     await taken(home, slug, id)
     await until(() => events.join('').includes('"screenshots":{"desktop":true,"mobile":true}') || undefined, { what: 'the event' })
     controller.abort()
+    expect(await pictureOf(home, slug, id, 'desktop')).toMatchObject({ status: 200, type: 'image/png', kept: 'private, max-age=86400' })
     expect((await pictureOf(home, slug, id, 'desktop')).bytes.toString()).toBe(
       `desktop of http://${slug}.localhost:${new URL(home.platform.edge_url).port}`,
     )
