@@ -108,7 +108,10 @@ export function lostOrFull(error: unknown): Error | undefined {
   if (!(error instanceof Error) || error instanceof DatabaseUnavailable) return error instanceof Error ? error : undefined
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   if (code === '53100') return Object.assign(new Error('The disk of the database server is full.', { cause: error }), { code: 'ENOSPC' })
-  if (/^(E[A-Z]+|08...|57P0.|53300)$/.test(code) || /^(Connection terminated|timeout)/.test(error.message))
+  if (
+    /^(E[A-Z]+|08...|57P0.|53300)$/.test(code) ||
+    /^(Connection terminated|Client (has encountered a connection error|was closed)|timeout)/.test(error.message)
+  )
     return new DatabaseUnavailable('The connection to the database server was lost.', 'Try again in a moment.', error)
   return undefined
 }

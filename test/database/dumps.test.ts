@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzipSync, gzipSync } from 'node:zlib'
@@ -61,7 +62,11 @@ function dumpStories(runtime: 'process' | 'docker'): void {
     const halves = () => readdirSync(join(home.data_dir, 'dumps')).filter((name) => !name.endsWith('.sql.gz'))
 
     beforeAll(async () => {
-      home = await startTestPlatform({ runtime })
+      const data_dir = mkdtempSync(join(tmpdir(), 'homeport-dumps-'))
+      mkdirSync(join(data_dir, 'dumps'))
+      writeFileSync(join(data_dir, 'dumps', 'dmp_of-a-run-that-was-cut-off.sql.gz.part'), 'half')
+      home = await startTestPlatform({ runtime, data_dir })
+      expect(halves()).toEqual([])
       rich = await make('rich')
       await asked(rich.connection_string, richSchema)
       seen = await asked(rich.connection_string, fingerprint)

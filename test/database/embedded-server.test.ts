@@ -201,6 +201,31 @@ describe('PostgreSQL from npm', () => {
     await expect(start(folder).create(spec)).rejects.toThrow(/made by PostgreSQL 14; this Homeport runs 15/)
   })
 
+  test('a restore that is broken off leaves everything as it was', async () => {
+    const server = start()
+    await server.create(spec)
+    await asked(await urlOf(server), 'DROP TABLE IF EXISTS precious; CREATE TABLE precious (a int); INSERT INTO precious VALUES (1)')
+    const stop = new AbortController()
+    const endless = async function* () {
+      yield Buffer.from('CREATE TABLE precious (b text);\nCOPY precious FROM stdin;\n')
+      for (let i = 0; ; i++) {
+        yield Buffer.from(`row ${i}\n`.repeat(1_000))
+        if (i === 20) stop.abort(new Error('enough'))
+      }
+    }
+    await expect(server.restore(spec, endless(), stop.signal)).rejects.toThrow('enough')
+    expect(await asked(await urlOf(server), 'TABLE precious')).toEqual([[1]])
+    // So it is when the server dies on the way.
+    const dying = async function* () {
+      yield Buffer.from('CREATE TABLE precious (b text);\n')
+      process.kill(pidOf(), 'SIGKILL')
+      for (;;) yield Buffer.from("INSERT INTO precious VALUES ('x');\n")
+    }
+    await expect(server.restore(spec, dying(), AbortSignal.timeout(60_000))).rejects.toThrow(/connection to the database server was lost/)
+    const back = await until(async () => asked(await urlOf(server), 'TABLE precious').catch(() => undefined), { what: 'the server to come back' })
+    expect(back).toEqual([[1]])
+  })
+
   test('a large database streams: memory stays small while it is dumped and copied', async () => {
     const server = start()
     const copy = { db_name: 'p_copy', db_user: 'p_copy', password: 'x' }
