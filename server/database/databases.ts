@@ -183,7 +183,7 @@ export function createDatabases(options: DatabasesOptions) {
       const { server, spec } = open(row)
       const address = await server.address({ runtime, project_id: projectId })
       if (!address) {
-        const note = `The database of this project lies in the server for ${row.driver}, which an app on ${runtime} does not reach: DATABASE_URL is not set. Dump it, delete it and create it anew.`
+        const note = `The database of this project lies in the server of the runtime ${row.driver}, which an app on ${runtime} does not reach: DATABASE_URL is not set. Dump it, delete it and create it anew.`
         return { variables: {}, secrets: [spec.password], note }
       }
       const url = connectionString(spec, address)
@@ -251,11 +251,13 @@ export function createDatabases(options: DatabasesOptions) {
       await servers[driver].restore(spec, sql, signal)
     },
 
-    /** What the last run began and did not finish is undone: nobody was told of it. */
+    /** What the last run began and did not finish is undone: nobody was told of it. Servers that hold databases come up meanwhile. */
     async start(): Promise<void> {
       await db.write((tx) => {
         for (const row of listUnready(tx)) letGo(tx, row)
       })
+      for (const driver of await db.read(listDatabaseDrivers))
+        void servers[driver].address('machine').catch((error: unknown) => log.warn('database_server_away', { driver, error }))
     },
 
     async checks(): Promise<Check[]> {
