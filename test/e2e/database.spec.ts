@@ -41,6 +41,7 @@ test('a database is made, asked, dumped, put back, replaced by a file and droppe
 
   // By keys alone.
   await desk.goto(`${home.platform.dashboard_url}projects/told`)
+  await expect(desk.getByRole('heading', { name: 'Told' })).toBeVisible()
   await desk.keyboard.press('ControlOrMeta+k')
   await expect(desk.getByRole('dialog', { name: 'Find or do' }).getByRole('combobox')).toBeFocused()
   await desk.keyboard.type('database connection')

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
@@ -13,7 +15,12 @@ test('the disk is told by kind, and a clean-up frees what it said', async ({ des
     made.commit(app(version), version)
     expect((await home.ended('pier', (await home.deploy('pier')).id)).status).toBe('ready')
   }
+  // What npm keeps of what it downloaded, as a build with dependencies leaves it.
+  const kept = join(home.data_dir, 'cache/npm')
+  mkdirSync(kept, { recursive: true })
+  writeFileSync(join(kept, 'downloaded'), randomBytes(3_000_000))
   await desk.goto(home.platform.dashboard_url)
+  await expect(desk.getByRole('heading', { name: 'Projects' })).toBeVisible()
   await desk.keyboard.press('ControlOrMeta+k')
   await expect(desk.getByRole('dialog', { name: 'Find or do' }).getByRole('combobox')).toBeFocused()
   await desk.keyboard.type('disk what takes')
@@ -31,9 +38,11 @@ test('the disk is told by kind, and a clean-up frees what it said', async ({ des
   await expect(asking).toContainText('Your data is never touched.')
   await expect(asking).not.toContainText('Edge cache')
   await expectForEverybody(desk, 'a clean-up')
-  await asking.getByRole('button', { name: /^(Free about|Clean up)/ }).click()
+  await expect(asking.getByRole('listitem').filter({ hasText: 'Build cache' })).toContainText('3.0 MB')
+  await asking.getByRole('button', { name: /^Free about/ }).click()
   const done = desk.getByRole('dialog', { name: /(freed|There was nothing to free)$/ })
-  await expect(done).toBeVisible({ timeout: 60_000 })
+  await expect(done).toHaveAccessibleName(/^\d.* MB freed$/, { timeout: 60_000 })
+  expect(existsSync(kept)).toBe(false)
   await expectForEverybody(desk, 'what a clean-up freed')
   await done.getByRole('button', { name: 'Done' }).click()
   await expect(done).toBeHidden()
@@ -64,7 +73,7 @@ test('a backup is made while the app serves, downloaded, and deleted', async ({ 
   await expect(rows).toHaveCount(1, { timeout: 60_000 })
   const key = desk.getByRole('region', { name: 'What is not in it' })
   await expect(key).toContainText(join(home.data_dir, 'master.key'))
-  await expect(desk.getByRole('region', { name: 'To bring one back' })).toContainText('npx homeport restore')
+  await expect(desk.getByRole('region', { name: 'To bring one back' })).toContainText(/npx homeport restore \S+\.tar\.gz --data NEW-FOLDER --key \S+/)
   await expectForEverybody(desk, 'backups')
 
   const [download] = await Promise.all([desk.waitForEvent('download'), rows.getByRole('link', { name: /^Download/ }).click()])

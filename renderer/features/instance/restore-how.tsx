@@ -8,13 +8,15 @@ export function RestoreHow({ newest }: { newest: Backup | undefined }) {
   const session = useInstance().data
   const dataDir = useDisk().data?.data_dir
   const isInKeychain = session?.instance.encryption === 'keychain'
-  const command = `npx homeport restore ${shellWord(newest?.path ?? 'BACKUP-FILE')} --data NEW-FOLDER`
+  const keyFile = dataDir && `${dataDir}/${isInKeychain ? 'master.key.sealed' : 'master.key'}`
+  const command = `npx homeport restore ${shellWord(newest?.path ?? 'BACKUP-FILE')} --data NEW-FOLDER --key ${shellWord(keyFile ?? 'KEY-FILE')}`
   return (
     <div className="backup-pair">
       <section className="card card-body stack" aria-labelledby="bring-back">
         <h2 id="bring-back">To bring one back</h2>
         <p className="quiet">
-          Into a new, empty folder, on this machine or on another, with Homeport stopped there. It proves what it restored before it ends.
+          Into a new, empty folder, on this machine or on another. No instance has to run for it, and none is changed. Every checksum is proven before
+          it ends; then <code>homeport serve --data NEW-FOLDER</code> starts it.
         </p>
         <p className="command">
           <code>{command}</code>
@@ -26,13 +28,13 @@ export function RestoreHow({ newest }: { newest: Backup | undefined }) {
         <p className="quiet">
           The master key. Without it nobody reads a variable or a password of a backup, you neither.{' '}
           {isInKeychain
-            ? 'It lies in the keychain of this machine.'
-            : 'It lies in a file that only you may read, unless HOMEPORT_MASTER_KEY_FILE names another. Keep a copy elsewhere, apart from the backups.'}
+            ? 'It lies in this file, which the keychain of this machine alone can open: on another machine a backup comes back without its secrets.'
+            : 'It lies in this file, unless HOMEPORT_MASTER_KEY_FILE names another. Keep a copy of it elsewhere, apart from the backups.'}
         </p>
-        {!isInKeychain && dataDir && (
+        {keyFile && (
           <p className="command">
-            <code>{`${dataDir}/master.key`}</code>
-            <CopyButton text={`${dataDir}/master.key`} label="Copy where the master key lies" />
+            <code>{keyFile}</code>
+            <CopyButton text={keyFile} label="Copy where the master key lies" />
           </p>
         )}
       </section>
