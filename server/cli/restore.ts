@@ -48,6 +48,7 @@ export const restore: Command = {
     terminal.out(`${projects} projects, ${deployments} deployments, ${env_vars} variables, ${databases} databases.`)
     for (const line of restored.left_out) terminal.out(`Not in the backup: ${line}`)
     for (const line of restored.lost) terminal.out(`Lost with the key: ${line}`)
+    terminal.out(`It is an instance of its own. What the old one has in Docker keeps its label: homeport.instance=${restored.instance_id}`)
     terminal.out(`Start it with: homeport serve --data ${data}`)
     return exitCodes.done
   },

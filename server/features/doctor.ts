@@ -96,7 +96,7 @@ async function database(db: Db): Promise<Check> {
     name: 'database',
     status: 'failed',
     message: `Damaged: ${verdict ?? 'no answer'}.`,
-    mend: 'Stop Homeport and put back a copy from the backups folder of the data folder.',
+    mend: 'Start Homeport again: it puts the newest good copy of the backups folder in its place.',
   }
 }
 

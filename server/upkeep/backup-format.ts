@@ -58,5 +58,15 @@ export const keyCheckPlace = (created_at: string) => ({ table: 'backup', column:
 export const sealPlace = (created_at: string) => ({ table: 'backup', column: 'digest', row: created_at })
 export const keyCheckWord = 'homeport'
 
+/** Where a stored artifact lies in a data folder: `PREFIX/bundles/ID/REST`; null for an image, and for what lies anywhere else. */
+export function placeOfArtifact(artifact: string): { prefix: string; id: string; rest: string[] } | null {
+  const { directory } = JSON.parse(artifact) as { directory?: unknown }
+  const found = typeof directory === 'string' ? /^(.*?)[\\/]bundles[\\/](dpl_[0-9a-z]+)(?:[\\/](.*))?$/s.exec(directory) : null
+  if (!found) return null
+  const [, prefix = '', id = '', rest = ''] = found
+  const parts = rest.split(/[\\/]/).filter((part) => part !== '' && part !== '.')
+  return parts.includes('..') ? null : { prefix, id, rest: parts }
+}
+
 /** One entry's line in the digest. */
 export const digestLine = (kind: string, name: string, detail: string): string => `${kind} ${JSON.stringify(name)} ${detail}\n`

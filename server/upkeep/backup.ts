@@ -20,6 +20,7 @@ import {
   keyCheckPlace,
   keyCheckWord,
   ledgerFile,
+  placeOfArtifact,
   sealPlace,
   storeFiles,
 } from './backup-format.ts'
@@ -81,12 +82,12 @@ export async function writeBackup(options: BackupOptions, file: string, staging:
     parts,
   }
 
-  const images = wanted.deployments.filter((row) => row.artifact !== null && bundleOf(row.artifact) === null).length
+  const images = wanted.deployments.filter((row) => row.artifact !== null && placeOfArtifact(row.artifact) === null).length
   if (images > 0) left_out.push(`The Docker images of ${images} deployments: what is current is built again from its source after a restore.`)
   const note = (what: string) => {
     if (changed.push(what) <= noted) left_out.push(what)
   }
-  const bundles = new Set(wanted.deployments.flatMap((row) => (row.artifact === null ? [] : (bundleOf(row.artifact) ?? []))))
+  const bundles = new Set(wanted.deployments.flatMap((row) => (row.artifact === null ? [] : (placeOfArtifact(row.artifact)?.id ?? []))))
   const folders = [
     ...wanted.projects.map((id) => ['archives', id]),
     ...wanted.deployments.map((row) => ['sources', row.id]),
@@ -131,12 +132,6 @@ export async function writeBackup(options: BackupOptions, file: string, staging:
   )
   await settle(file)
   return left_out
-}
-
-/** The folder of `bundles/` that an artifact lies in; null for an image. */
-export function bundleOf(artifact: string): string | null {
-  const { directory } = JSON.parse(artifact) as { directory?: string }
-  return /[\\/]bundles[\\/]([A-Za-z0-9][\w.-]*)/.exec(directory ?? '')?.[1] ?? null
 }
 
 /** A dump or a picture that is just being written has another name until it is whole. */

@@ -9,7 +9,7 @@ import { migrations } from '../store/migrations/index.ts'
 import type { Tx } from '../store/open.ts'
 import type { Sealer } from '../store/sealed.ts'
 import type { Tables } from '../store/tables.ts'
-import { bundleOf } from './backup.ts'
+import { placeOfArtifact } from './backup-format.ts'
 
 export interface LedgerChange {
   /** Where the files lie now, and where they will lie. */
@@ -65,16 +65,13 @@ function moveArtifacts(tx: Tx, { staging, into, is_foreign }: LedgerChange): voi
 }
 
 function movedArtifact(artifact: string, staging: string, into: string, isForeign: boolean): string | null {
-  const bundle = bundleOf(artifact)
-  if (bundle === null || !existsSync(join(staging, 'bundles', bundle))) return null
-  const value = JSON.parse(artifact) as { kind: string; directory: string }
-  if (value.kind === 'bundle' && isForeign) return null
-  const [before = '', rest = ''] = value.directory.split(/(?<=[\\/])bundles[\\/]/)
-  const parts = rest.split(/[\\/]/)
-  if (parts.includes('..')) return null
-  const [from, to] = [value.directory.slice(0, value.directory.length - rest.length), join(into, 'bundles', '/')]
-  const moved = (text: unknown): unknown => (typeof text === 'string' && before !== '' ? text.replaceAll(from, to) : text)
-  return JSON.stringify({ ...(JSON.parse(artifact, (_key, one: unknown) => moved(one)) as object), directory: join(into, 'bundles', ...parts) })
+  const place = placeOfArtifact(artifact)
+  if (!place || !existsSync(join(staging, 'bundles', place.id))) return null
+  const value = JSON.parse(artifact) as { kind: string }
+  if (value.kind !== 'static' && isForeign) return null
+  // Paths of commands and variables may lead into the old folder too.
+  const moved: unknown = JSON.parse(artifact, (_key, one: unknown) => (typeof one === 'string' ? one.replaceAll(place.prefix, into) : one))
+  return JSON.stringify({ ...(moved as object), directory: join(into, 'bundles', place.id, ...place.rest) })
 }
 
 function loseSecrets(tx: Tx, fresh: Sealer): string[] {

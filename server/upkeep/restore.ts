@@ -44,6 +44,8 @@ export interface RestoreOptions {
 export interface Restored {
   created_at: string
   homeport: string
+  /** What the engine still has of the instance that was backed up is labelled with this. */
+  instance_id: string
   counts: BackupHead['counts']
   left_out: string[]
   /** Unpacked. */
@@ -149,6 +151,7 @@ async function fill(staging: string, options: RestoreOptions): Promise<Restored>
   return {
     created_at: head.created_at,
     homeport: head.homeport,
+    instance_id: head.instance_id,
     counts: head.counts,
     left_out: [...last.data.left_out, ...dropped.map((name) => `${name}: a link that leads out of its folder.`)],
     bytes: total,

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { copyDatabase } from '../../server/store/copy.ts'
 import { openStore } from '../../server/store/open.ts'
+import { startTestPlatform, until } from '../support/platform.ts'
 import { createDice } from '../support/dice.ts'
 
 let folder: string
@@ -112,6 +113,41 @@ describe('the ledger', () => {
     writeFileSync(join(folder, 'homeport.db.recovering'), bytes.subarray(0, 5000))
     expect((await rowsNow(true)).rows).toBe(900)
   })
+})
+
+test('a platform that starts on a damaged ledger serves what the copy knows, and everybody hears of it', async () => {
+  const site = mkdtempSync(join(tmpdir(), 'homeport-kept-'))
+  writeFileSync(join(site, 'index.html'), '<h1>kept</h1>')
+  const first = await startTestPlatform({ runtime: 'process', data_dir: folder })
+  const { body } = await first.api<{ project: { slug: string }; deployment: { id: string } }>('POST', '/instance/deploy-folder', {
+    path: site,
+    slug: 'kept',
+  })
+  await first.ended('kept', body.deployment.id)
+  await until(() => readdirSync(copies()).find((name) => /^hourly-.*\.db$/.test(name)), { what: 'the first safe copy' })
+  await first.createProject({ slug: 'after-the-copy' })
+  await first.platform.stop()
+  flip(path(), 20)
+
+  const second = await startTestPlatform({ runtime: 'process', data_dir: folder })
+  try {
+    expect(second.platform.notices.join(' ')).toMatch(/The database was damaged, so the safe copy of \d{4}-.* took its place/)
+    expect(second.log.join('\n')).toContain('"event":"recovered_from_backup"')
+    expect((await second.edge('kept.localhost')).body).toBe('<h1>kept</h1>')
+    expect((await second.api('GET', '/v1/projects/after-the-copy')).status).toBe(404)
+    const health = await (await fetch(`${second.platform.api_url}/healthz`)).json()
+    expect(health).toMatchObject({ checks: { recovered_from_backup: expect.stringMatching(/^\d{4}-/) } })
+    const { checks } = (await second.api<{ checks: { name: string; status: string; mend: string }[] }>('GET', '/instance/doctor')).body
+    expect(checks.find((one) => one.name === 'backups')).toMatchObject({ status: 'warning', mend: expect.stringContaining('then remove') })
+    const told = (await second.api<{ recovered: { damaged_file: string } | null }>('GET', '/instance/backups')).body.recovered
+    expect(told?.damaged_file).toMatch(/^homeport\.db\.damaged-/)
+    // Until the damaged file is gone.
+    for (const end of ['', '-wal', '-shm']) rmSync(join(folder, `${told!.damaged_file}${end}`), { force: true })
+    expect((await second.api<{ recovered: unknown }>('GET', '/instance/backups')).body.recovered).toBeNull()
+  } finally {
+    await second.platform.stop()
+    rmSync(site, { recursive: true })
+  }
 })
 
 test('a damaged log begins anew, and the ledger stays', async () => {

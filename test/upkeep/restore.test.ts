@@ -9,7 +9,7 @@ import { readOptions } from '../../server/options.ts'
 import { startPlatform } from '../../server/index.ts'
 import { layFoundation } from '../../server/features/found.ts'
 import { systemClock } from '../../server/lib/clock.ts'
-import { openStore } from '../../server/store/open.ts'
+import { openStore, type Tx } from '../../server/store/open.ts'
 import { createSealer } from '../../server/store/sealed.ts'
 import { endName } from '../../server/upkeep/backup-format.ts'
 import { createDice } from '../support/dice.ts'
@@ -145,6 +145,67 @@ describe('hostile or wrong, although sealed with our key', () => {
   })
 })
 
+describe('where artifacts lie now', () => {
+  const common = { spa_fallback: false, bytes: 1 }
+  const rows: Record<string, [artifact: object, is_there: boolean]> = {
+    dpl_site: [{ kind: 'static', directory: '/old/bundles/x/bundles/dpl_site/app/bundles/out', ...common }, true],
+    dpl_windows: [{ kind: 'static', directory: 'C:\\Data\\bundles\\dpl_windows\\site', ...common }, true],
+    dpl_app: [{ kind: 'bundle', directory: '/old/bundles/dpl_app/app', command: ['/old/bundles/dpl_app/run', 'x'], bytes: 1 }, true],
+    dpl_image: [{ kind: 'image', image: 'sha256:1', port: null, bytes: 1 }, true],
+    dpl_gone: [{ kind: 'static', directory: '/old/bundles/dpl_gone/site', ...common }, false],
+    dpl_etc: [{ kind: 'static', directory: '/etc', ...common }, true],
+    dpl_up: [{ kind: 'static', directory: '/old/bundles/dpl_up/../../../etc', ...common }, true],
+  }
+  const artifactsAfter = async (head: Forgery['head']) => {
+    const file = join(folder, 'artifacts.tar.gz')
+    await forge(folder, file, {
+      ...(head ? { head } : {}),
+      entries: Object.entries(rows).flatMap(([id, [, isThere]]) => (isThere ? [fileOf(`bundles/${id}/site/index.html`, 'x')] : [])),
+      async fill(store) {
+        const { owner } = await layFoundation({ db: store.db, sealer, clock: systemClock })
+        await store.db.write((tx) => {
+          insertSampleProject(tx, owner.account_id)
+          for (const [id, [artifact]] of Object.entries(rows))
+            tx.sqlRun(
+              `INSERT INTO deployments (id, project_id, status, target, trigger, source, runtime, created_at, source_request, artifact)
+               VALUES (?, 'prj_1', 'ready', 'production', 'manual', 'git', 'process', '2026-01-31', '{}', ?)`,
+              id,
+              JSON.stringify(artifact),
+            )
+        })
+      },
+    })
+    const into = fresh()
+    await restore(file, into, { key_file: keyFile })
+    const store = await openStore({ data_dir: into, after_crash: false })
+    const found = store.db.readNow((tx) => tx.sqlAll<{ id: string; artifact: string | null }>('SELECT id, artifact FROM deployments'))
+    await store.close()
+    rmSync(into, { recursive: true })
+    return Object.fromEntries(
+      found.map(({ id, artifact }) => {
+        const value = artifact === null ? null : (JSON.parse(artifact.replaceAll(into, 'NEW')) as { directory: string; command?: string[] })
+        return [id, value && [value.directory, ...(value.command ?? [])]]
+      }),
+    )
+  }
+
+  test('below the new folder, or nowhere', async () => {
+    expect(await artifactsAfter(undefined)).toEqual({
+      dpl_site: ['NEW/bundles/dpl_site/app/bundles/out'],
+      dpl_windows: ['NEW/bundles/dpl_windows/site'],
+      dpl_app: ['NEW/bundles/dpl_app/app', 'NEW/bundles/dpl_app/run', 'x'],
+      dpl_image: null,
+      dpl_gone: null,
+      dpl_etc: null,
+      dpl_up: null,
+    })
+  })
+
+  test('an app of another kind of machine is built again, a site is a site', async () => {
+    expect(await artifactsAfter({ arch: 'other' })).toMatchObject({ dpl_site: [expect.anything()], dpl_app: null })
+  })
+})
+
 describe('damage', () => {
   test('60 flips of a bit in the file, and 60 in what is packed', async () => {
     const dice = createDice(11)
@@ -243,14 +304,7 @@ describe('the key', () => {
         const foundation = await layFoundation({ db: store.db, sealer, clock: systemClock })
         const at = '2026-01-31T12:00:00.000Z'
         await store.db.write((tx) => {
-          tx.sqlRun(
-            `INSERT INTO projects (id, account_id, name, slug, sealed_repo_credentials, repo_branch, node_version, install_command, build_command, root_directory,
-             memory_limit_mb, status, always_warm, caching_enabled, created_at, updated_at)
-             VALUES ('prj_1', ?, 'One', 'one', x'00', 'main', 'auto', 'auto', 'auto', '.', 512, 'created', 0, 1, ?, ?)`,
-            foundation.owner.account_id,
-            at,
-            at,
-          )
+          insertSampleProject(tx, foundation.owner.account_id)
           for (const name of ['A', 'B'])
             tx.sqlRun(
               "INSERT INTO env_vars VALUES (?, 'prj_1', ?, ?, NULL, 0, ?, ?)",
@@ -310,4 +364,13 @@ function alter(file: string, sql: string): (name: string, path: string) => void 
     db.exec(sql)
     db.close()
   }
+}
+
+function insertSampleProject(tx: Tx, accountId: string): void {
+  tx.sqlRun(
+    `INSERT INTO projects (id, account_id, name, slug, sealed_repo_credentials, repo_branch, node_version, install_command, build_command, root_directory,
+     memory_limit_mb, status, always_warm, caching_enabled, created_at, updated_at)
+     VALUES ('prj_1', ?, 'One', 'one', x'00', 'main', 'auto', 'auto', 'auto', '.', 512, 'created', 0, 1, '2026-01-31', '2026-01-31')`,
+    accountId,
+  )
 }
