@@ -153,7 +153,7 @@ async function hover(page: Page) {
 }
 
 mkdirSync(folder, { recursive: true })
-const scene = await setScene()
+const scene = await setScene({ pictures: true })
 const empty = await startTestPlatform({ runtime: 'process' })
 const browser = await chromium.launch({
   ...(chromiumPath ? { executablePath: chromiumPath } : {}),

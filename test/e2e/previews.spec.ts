@@ -32,6 +32,15 @@ test('a branch that is pushed appears, serves, fails and goes without a reload',
   await expect(visitor.getByRole('heading', { name: 'a new crane' })).toBeVisible()
   await visitor.close()
 
+  // Its log is its own.
+  await row.getByRole('link', { name: 'Log of feature/new-crane' }).click()
+  await expect(desk.getByLabel('Whose log')).toHaveValue('feature/new-crane')
+  await expect(desk.locator('.log-text', { hasText: 'a new crane listens' })).toBeVisible()
+  await desk.getByLabel('Whose log').selectOption('Production')
+  await expect(desk.locator('.log-text', { hasText: 'on main listens' })).toBeVisible()
+  await expect(desk.locator('.log-text', { hasText: 'a new crane listens' })).toHaveCount(0)
+  await desk.getByRole('link', { name: 'Previews', exact: true }).click()
+
   // What failed last is said, and what served before serves on.
   made.commit({ 'build.js': 'process.exit(1)' }, 'Break the crane')
   await expect(row).toContainText('Failed', { timeout: 60_000 })

@@ -81,8 +81,9 @@ console.error('    41 | import { prices } from "./prices.ts"')
 process.exit(1)
 `
 
-export async function setScene(): Promise<Scene> {
-  const home = await startTestPlatform({ runtime: 'process', screenshots: true })
+/** `pictures`: screenshots are taken too, and waited for. */
+export async function setScene({ pictures = false } = {}): Promise<Scene> {
+  const home = await startTestPlatform({ runtime: 'process', ...(pictures ? { screenshots: true } : {}) })
   const gates = mkdtempSync(join(tmpdir(), 'homeport-scene-'))
   const gate = join(gates, 'go')
   const repositories: Repository[] = []
@@ -166,8 +167,7 @@ export async function setScene(): Promise<Scene> {
   await home.api('POST', '/v1/projects/harbour-shop/cache/purge-tags', { tags: ['price-list', 'boats'] })
   for (const path of ['/boats', '/boats', '/boats/wooden', '/boats', '/boats/wooden']) await home.edge('harbour-shop.localhost', path)
 
-  // The pictures of it are taken behind its back.
-  await pictured(home, 'harbour-shop', serving_id)
+  if (pictures) await pictured(home, 'harbour-shop', serving_id)
 
   // What previews have redeploys nothing.
   await home.api('POST', '/v1/projects/harbour-shop/env-vars', {
@@ -211,10 +211,10 @@ const timer = setInterval(() => require('node:fs').existsSync(${JSON.stringify(g
     what: 'the build of the ferry',
   })
 
-  for (const { deployment_id } of (await home.api<{ previews: Preview[] }>('GET', '/v1/projects/harbour-shop/previews')).body.previews.filter(
-    ({ url }) => url,
-  ))
-    await pictured(home, 'harbour-shop', deployment_id)
+  if (pictures) {
+    const { previews } = (await home.api<{ previews: Preview[] }>('GET', '/v1/projects/harbour-shop/previews')).body
+    for (const { deployment_id, url } of previews) if (url !== null) await pictured(home, 'harbour-shop', deployment_id)
+  }
 
   return {
     home,

@@ -142,7 +142,7 @@ test('a long upload shows its progress, goes on while one looks elsewhere, and l
   home,
   shelf,
 }) => {
-  const archives = () => readdirSync(join(home.data_dir, 'archives'), { recursive: true }).toSorted()
+  const archives = () => readdirSync(join(home.data_dir, 'archives'), { recursive: true, encoding: 'utf8' }).toSorted((a, b) => (a < b ? -1 : 1))
   const stored = archives()
   const slow = await desk.context().newCDPSession(desk)
   await slow.send('Network.enable')

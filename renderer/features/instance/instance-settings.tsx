@@ -100,7 +100,7 @@ function SettingsForm({ settings }: { settings: Settings }) {
       <div className="instance-fields">
         <Numbers fields={sleep} {...form} />
       </div>
-      <h3>Edge cache and metrics</h3>
+      <h3>Edge cache, metrics and pictures</h3>
       <div className="instance-fields">
         <Numbers fields={caches} {...form} />
         <SwitchField
@@ -108,6 +108,12 @@ function SettingsForm({ settings }: { settings: Settings }) {
           hint="Feeds the metrics of every project. It costs next to nothing."
           checked={now.metrics}
           onChange={(metrics) => change({ metrics })}
+        />
+        <SwitchField
+          label="Take pictures of what was deployed"
+          hint="Behind everything else, by a browser that is found on the machine of the instance. No visit is counted."
+          checked={now.screenshots}
+          onChange={(screenshots) => change({ screenshots })}
         />
       </div>
       <h3>Your account, to try a client against it</h3>

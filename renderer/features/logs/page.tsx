@@ -1,4 +1,6 @@
 import type { RuntimeState } from '../../../server/contract/deployments.ts'
+import { useSearchParams } from 'wouter'
+import { usePreviews } from '../../api/previews.ts'
 import { useProject } from '../../api/queries.ts'
 import { useTitle } from '../frame/title.ts'
 import { LogPanel } from './log-panel.tsx'
@@ -16,23 +18,44 @@ const stateWords: Record<RuntimeState, string> = {
 export default function LogsPage({ slug }: { slug: string }) {
   const { data: project } = useProject(slug)
   useTitle(`Logs · ${project?.name ?? slug}`)
-  const { store, stream, state, deployments } = useRuntimeLog(slug)
+  const [params, setParams] = useSearchParams()
+  const branch = params.get('branch')
+  const { data: previews } = usePreviews(slug)
+  const branches = [...new Set([...(branch === null ? [] : [branch]), ...(previews ?? []).map((preview) => preview.branch)])]
+  const { store, stream, state, deployments } = useRuntimeLog(slug, branch)
   return (
-    <LogPanel
-      store={store}
-      label="Log of the app"
-      file={`${slug}.log`}
-      empty={stream.name === 'connecting' ? 'Opening the log…' : 'Nothing yet. What the app prints appears here as it happens.'}
-      state={
-        stream.name === 'waiting'
-          ? 'The stream is cut; trying again'
-          : stream.name === 'refused'
-            ? stream.problem.message
-            : state
-              ? stateWords[state]
-              : 'Live'
-      }
-      groups={deployments.map((id) => ({ value: id, text: `Deployment …${id.slice(-6)}` }))}
-    />
+    <div className="stack">
+      {branches.length > 0 && (
+        <select
+          className="input select log-branch"
+          aria-label="Whose log"
+          value={branch ?? ''}
+          onChange={({ target }) => setParams(target.value === '' ? {} : { branch: target.value }, { replace: true })}
+        >
+          <option value="">Production</option>
+          {branches.map((one) => (
+            <option key={one} value={one}>
+              Preview of {one}
+            </option>
+          ))}
+        </select>
+      )}
+      <LogPanel
+        store={store}
+        label="Log of the app"
+        file={branch === null ? `${slug}.log` : `${slug}-${branch.replaceAll('/', '-')}.log`}
+        empty={stream.name === 'connecting' ? 'Opening the log…' : 'Nothing yet. What the app prints appears here as it happens.'}
+        state={
+          stream.name === 'waiting'
+            ? 'The stream is cut; trying again'
+            : stream.name === 'refused'
+              ? stream.problem.message
+              : state
+                ? stateWords[state]
+                : 'Live'
+        }
+        groups={deployments.map((id) => ({ value: id, text: `Deployment …${id.slice(-6)}` }))}
+      />
+    </div>
   )
 }

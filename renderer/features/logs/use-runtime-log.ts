@@ -6,10 +6,10 @@ import { type LogLine, createLogStore } from './log-store.ts'
 
 const backlog = '2000'
 
-/** What the app prints: the last lines, then all that comes, over restarts, sleeps and new deployments. */
-export function useRuntimeLog(slug: string) {
+/** What the app prints, in production or in the preview of a branch: the last lines, then all that comes, over restarts, sleeps and new deployments. */
+export function useRuntimeLog(slug: string, branch: string | null) {
   const client = useClient()
-  const store = useMemo(() => createLogStore(), [client, slug])
+  const store = useMemo(() => createLogStore(), [client, slug, branch])
   const [stream, setStream] = useState<StreamState>({ name: 'connecting' })
   const [state, setState] = useState<RuntimeStateEvent | null>(null)
   const [deployments, setDeployments] = useState<string[]>([])
@@ -19,9 +19,11 @@ export function useRuntimeLog(slug: string) {
     // Which of its lives each deployment is in, to tell a waking from a start.
     const last = new Map<string | null, RuntimeStateEvent['state']>()
     store.clear()
+    setState(null)
+    setDeployments([])
     client.follow(
       'streamRuntimeLog',
-      { params: { slug }, query: { lines: backlog, format: 'json' } },
+      { params: { slug }, query: { lines: backlog, format: 'json', ...(branch === null ? {} : { branch }) } },
       {
         onState: setStream,
         onEvents(events) {
@@ -52,7 +54,7 @@ export function useRuntimeLog(slug: string) {
       { signal: stopped.signal, rests_when_hidden: true },
     )
     return () => stopped.abort()
-  }, [client, slug, store])
+  }, [client, slug, branch, store])
 
   return { store, stream, state: state?.state ?? null, deployments }
 }

@@ -1,4 +1,4 @@
-import { GitBranch } from 'lucide-react'
+import { GitBranch, ScrollText } from 'lucide-react'
 import { Link } from 'wouter'
 import type { Preview } from '../../../server/contract/previews.ts'
 import { useDeployments } from '../../api/queries.ts'
@@ -41,6 +41,14 @@ export function PreviewRows({ slug, previews }: { slug: string; previews: Previe
                     {spoken(preview.url)}
                   </a>
                   <CopyButton text={preview.url} label={`Copy the address of ${preview.branch}`} />
+                  <Link
+                    href={`/projects/${slug}/logs?branch=${encodeURIComponent(preview.branch)}`}
+                    className="icon-button"
+                    title={`Log of ${preview.branch}`}
+                    aria-label={`Log of ${preview.branch}`}
+                  >
+                    <ScrollText size={16} aria-hidden />
+                  </Link>
                 </span>
               )}
             </div>
