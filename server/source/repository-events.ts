@@ -66,7 +66,7 @@ export function followRepository(url: string, changed: () => void): RepositoryEv
   }
 
   const end = (): void => {
-    for (const path of [...watchers.keys()]) forget(path)
+    for (const path of watchers.keys()) forget(path)
   }
 
   return {
