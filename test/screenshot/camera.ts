@@ -37,7 +37,8 @@ export async function setUp(
   const url = 'http://shop.localhost:4680/'
   const screenshotter = createChromium(
     { chromium: more.chromium ?? chromiumPath ?? 'auto', home: '/', environment: process.env, data_dir },
-    { ...usual, ...more.limits },
+    // What is waited for is a picture, on a machine that may be busy with other suites.
+    { ...usual, picture_ms: 60_000, start_ms: 60_000, load_ms: 30_000, ...more.limits },
   )
   return {
     data_dir,

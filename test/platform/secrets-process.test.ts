@@ -1,0 +1,3 @@
+import { secretSinks } from './secrets.ts'
+
+secretSinks('process')

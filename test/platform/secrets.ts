@@ -1,0 +1,367 @@
+/**
+ * threats.md, T8: what is planted as a variable, a database password, a git credential or a token is in no sink, in no writing, while
+ * a platform of its own process goes through all that it does. Each secret has one place where it is asked for; that is left out.
+ */
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import Docker from 'dockerode'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { DeploymentDetail } from '../../server/contract/deployments.ts'
+import { newId } from '../../server/lib/id.ts'
+import { type GitHost, startGitHost } from '../support/git-host.ts'
+import { askEdge, newFolder, type RunningInstance, serve } from '../support/instance-process.ts'
+import { makeRepository, type Repository } from '../support/repository.ts'
+import { chromiumPath, dockerSocket } from '../support/requirements.ts'
+import { until } from '../support/until.ts'
+
+/** Bytes that every writing but the plain one changes. */
+const planted = (name: string) => `HPSENT_${name}/+ ${newId('evt')}"é%`
+
+/** Every way in which it may be written down: plain, JSON, percent-encoded in four ways, base64 at each of its three places and for addresses. */
+export function writings(secret: string): string[] {
+  const percent = [encodeURIComponent(secret), encodeURI(secret), new URLSearchParams({ s: secret }).toString().slice(2)]
+  const base64 = [0, 1, 2].map((before) => {
+    const text = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)])
+      .toString('base64')
+      .replace(/=+$/, '')
+    return text.slice(before === 0 ? 0 : 4, -1)
+  })
+  return [
+    ...new Set([
+      secret,
+      JSON.stringify(secret).slice(1, -1),
+      ...percent,
+      ...percent.map((text) => text.replace(/%../g, (one) => one.toLowerCase())),
+      ...base64,
+      ...base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
+    ]),
+  ]
+}
+
+const shout = `
+  const all = [process.env.SECRET, process.env.DATABASE_URL, process.env.DATABASE_URL && decodeURIComponent(new URL(process.env.DATABASE_URL).password)].filter(Boolean)
+  for (const one of all) {
+    console.log('plain', one); console.error('percent', encodeURIComponent(one)); console.log('base64', Buffer.from(one).toString('base64'))
+    for (const before of ['a', 'ab']) console.log('shifted', Buffer.from(before + one).toString('base64'))
+    console.log(JSON.stringify({ one })); console.error(new Error('failed with ' + one).stack); console.log('coloured \\u001b[31m' + one + '\\u001b[0m')
+    process.stdout.write('half ' + one.slice(0, 9)); process.stdout.write(one.slice(9) + '\\n')
+  }
+  if (!all.length) console.log('nothing to tell')`
+
+const app = {
+  'package.json': JSON.stringify({ name: 'teller', private: true, scripts: { build: 'node build.js', start: 'node server.js' } }),
+  'shout.js': shout,
+  'build.js': `require('./shout.js'); if (require('node:fs').existsSync('fail-build')) process.exit(3)`,
+  'server.js': `require('./shout.js'); if (require('node:fs').existsSync('fail-start')) process.exit(4)
+    require('node:http').createServer((q, r) => {
+      if (q.url === '/shout') { console.log('asked', process.env.SECRET); r.statusCode = 500 }
+      r.setHeader('content-type', 'text/html'); r.end('<h1>' + process.env.SECRET.length + '</h1>')
+    }).listen(process.env.PORT)`,
+}
+
+export function secretSinks(runtime: 'process' | 'docker'): void {
+  describe(`on ${runtime}`, () => {
+    const secrets = new Map([
+      ['variable', planted('variable')],
+      ['preview variable', planted('preview')],
+      ['git credential', `HPSENT-git-${newId('evt')}/+`],
+    ])
+    /** What was written where: name of the sink and its text. */
+    const sinks = new Map<string, string>()
+    const into = (sink: string, text: string) => sinks.set(sink, `${sinks.get(sink) ?? ''}${text}\n`)
+    const folder = newFolder(`secrets-${runtime}`)
+    const data = join(folder.path, 'data')
+    const temporary = join(folder.path, 'tmp')
+    const seen = { processes: new Set<string>(), surroundings: new Set<string>() }
+    const streams = new AbortController()
+    let instance: RunningInstance
+    let host: GitHost
+    let repository: Repository
+    let projectId = ''
+
+    const start = () =>
+      serve({
+        data,
+        args: ['--port', '0', '--edge-port', '0', '--runtime', runtime],
+        env: { HOMEPORT_CHROMIUM: chromiumPath ?? 'off', TMPDIR: temporary },
+      })
+
+    /** Asks, and keeps all of the answer, unless it is the one that hands a secret out. */
+    const ask = async <Body = Record<string, unknown>>(
+      method: string,
+      path: string,
+      body?: unknown,
+      more: { isHandout?: boolean; token?: string } = {},
+    ): Promise<{ status: number; body: Body }> => {
+      const answer = await instance.ask(path, {
+        method,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        headers: {
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(more.token === undefined ? {} : { 'x-purge-token': more.token }),
+        },
+      })
+      const bytes = Buffer.from(await answer.arrayBuffer())
+      const text = (bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes).toString('latin1')
+      if (!more.isHandout) into('the answers', `${method} ${JSON.stringify([...answer.headers])} ${text}`)
+      return { status: answer.status, body: (/^\s*[{[]/.test(text) ? JSON.parse(bytes.toString()) : {}) as Body }
+    }
+
+    const follow = (sink: string, path: string): void => {
+      const read = async () => {
+        const answer = await instance.ask(path, { signal: streams.signal })
+        const decoder = new TextDecoder()
+        for await (const chunk of answer.body ?? []) into(sink, decoder.decode(chunk, { stream: true }))
+      }
+      // Ends with the platform, or with the test.
+      read().catch(() => {})
+    }
+
+    const ended = async (id: string): Promise<DeploymentDetail> => {
+      follow('the build streams', `/v1/projects/teller/deployments/${id}/logs`)
+      return until(
+        async () => {
+          const { body } = await ask<{ deployment: DeploymentDetail }>('GET', `/v1/projects/teller/deployments/${id}`)
+          return ['ready', 'failed', 'canceled'].includes(body.deployment.status) ? body.deployment : undefined
+        },
+        { what: `the end of ${id}`, timeout_ms: 120_000, every_ms: 200 },
+      )
+    }
+    const deploy = async (action = 'deploy'): Promise<DeploymentDetail> => {
+      const { status, body } = await ask<{ deployment_id: string }>('POST', `/v1/projects/teller/${action}`)
+      expect(status, JSON.stringify(body)).toBe(201)
+      return ended(body.deployment_id)
+    }
+
+    /** What every process of the machine says of itself, and what those that are neither the app nor its build were given. */
+    const watch = setInterval(() => {
+      for (const pid of readdirSync('/proc')) {
+        if (!/^\d+$/.test(pid) || Number(pid) === process.pid) continue
+        try {
+          const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+          const name = readFileSync(`/proc/${pid}/comm`, 'utf8').trim()
+          if (/HPSENT|svc_|hpp_/.test(words) || [...secrets.values()].some((secret) => words.includes(secret))) seen.processes.add(words)
+          if (/chrom|postgres|initdb|pg_ctl|psql|pg_dump/.test(name)) {
+            const given = readFileSync(`/proc/${pid}/environ`, 'utf8')
+            if (given.includes('HPSENT')) seen.surroundings.add(`${name}: ${given}`)
+          }
+        } catch {
+          // Gone meanwhile.
+        }
+      }
+    }, 50)
+
+    beforeAll(async () => {
+      mkdirSync(temporary)
+      instance = await start()
+      repository = makeRepository({ ...app, 'fail-build': 'x' })
+      host = await startGitHost({ root: dirname(repository.folder), credentials: { username: 'me', password: secrets.get('git credential')! } })
+      const address = new URL(host.url(`${basename(repository.folder)}/.git`))
+      address.username = 'me'
+      address.password = secrets.get('git credential')!
+      await ask('PATCH', '/instance/settings', { rate_limit_authenticated: 1_000_000, rate_limit_anonymous: 1_000_000 })
+      follow('the instance’s events', '/instance/events')
+
+      const made = await ask<{ project: { id: string } }>('POST', '/v1/projects', { name: 'Teller', slug: 'teller', repo_url: address.href })
+      projectId = made.body.project.id
+      follow('the runtime log', '/v1/projects/teller/runtime-logs')
+      follow('the runtime log', '/v1/projects/teller/runtime-logs?format=json&lines=1000')
+      const vars = [
+        { key: 'SECRET', value: secrets.get('variable'), environment: 'production', is_sensitive: true },
+        { key: 'SECRET', value: secrets.get('preview variable'), environment: 'preview' },
+      ]
+      expect((await ask('POST', '/v1/projects/teller/env-vars', { vars })).status).toBe(201)
+      await ask('POST', '/v1/projects/teller/env-vars', { vars })
+      await ask('POST', '/v1/projects/teller/env-vars', { key: 'A B', value: secrets.get('variable') })
+      await ask('POST', '/v1/projects/teller/env-vars', { key: 'OTHER', value: 1, [secrets.get('variable')!]: 1 }, { isHandout: true })
+
+      const database = await ask<{ database: { password: string } }>('POST', '/v1/projects/teller/database', undefined, { isHandout: true })
+      expect(database.status, JSON.stringify(database.body)).toBe(201)
+      secrets.set('database password', database.body.database.password)
+      const person = await ask<{ token: string }>('POST', '/instance/users', { email: 'friend@example.com' }, { isHandout: true })
+      secrets.set('token', person.body.token)
+      const purge = await ask<{ token: string }>('POST', '/v1/projects/teller/cache/token', undefined, { isHandout: true })
+      secrets.set('purge token', purge.body.token)
+
+      expect((await deploy()).error?.code).toBe('build_failed')
+      repository.commit({ 'fail-build': null, 'fail-start': 'x' })
+      expect((await deploy()).error?.code).toBe('start_failed')
+      repository.commit({ 'fail-start': null })
+      const good = await deploy()
+      expect(good.error, good.build_log).toBeNull()
+      expect((await askEdge(instance.instance.edge_url, 'teller')).text).toBe(`<h1>${secrets.get('variable')!.length}</h1>`)
+      await askEdge(instance.instance.edge_url, 'teller', '/shout')
+      if (chromiumPath)
+        await until(async () => (await ask('GET', `/v1/projects/teller/deployments/${good.id}/screenshot/mobile.png`)).status === 200 || undefined, {
+          what: 'a screenshot',
+          timeout_ms: 90_000,
+        })
+      expect((await deploy(`deployments/${good.id}/retry`)).error).toBeNull()
+      expect((await deploy(`deployments/${good.id}/rollback`)).error).toBeNull()
+
+      // Tokens where they belong, and where people put them by mistake.
+      const token = secrets.get('purge token')!
+      const friend = secrets.get('token')!
+      await ask('POST', '/hooks/cache/teller', undefined, { token })
+      await ask('POST', `/hooks/cache/teller?token=${token}`)
+      await ask('POST', '/hooks/cache/teller', { urls: [`/?key=${friend}x`] }, { token: `${token}x` })
+      await ask('GET', `/v1/projects?token=${friend}&limit=0`)
+      await ask('GET', `/v1/projects/${friend}`)
+      await ask('GET', `/v1/nothing/${friend}`)
+      await instance.ask('/v1/projects', { headers: { 'x-token': friend, cookie: `homeport=${friend}` } })
+      for (const path of ['/v1/projects', '/instance/session'])
+        into('the answers', await (await fetch(instance.instance.api_url + path, { headers: { authorization: `Bearer ${friend}` } })).text())
+
+      repository.commit({ 'note.txt': 'for the preview' })
+      execFileSync('git', ['branch', 'feature'], { cwd: repository.folder })
+      await ask('POST', '/instance/projects/teller/watching/check')
+      execFileSync('git', ['checkout', '--quiet', 'feature'], { cwd: repository.folder })
+      repository.commit({ 'note.txt': 'changed' })
+      execFileSync('git', ['checkout', '--quiet', 'main'], { cwd: repository.folder })
+      await ask('POST', '/instance/projects/teller/watching/check')
+      const preview = await until(
+        async () =>
+          (await ask<{ previews: { branch: string; deployment_id: string }[] }>('GET', '/v1/projects/teller/previews')).body.previews.find(
+            (one) => one.branch === 'feature',
+          ),
+        { what: 'the preview' },
+      )
+      expect((await ended(preview.deployment_id)).error).toBeNull()
+
+      const { body: dump } = await ask<{ dump: { id: string } }>('POST', '/instance/projects/teller/database/dumps')
+      await ask('GET', `/instance/projects/teller/database/dumps/${dump.dump.id}`)
+      const { body: taken } = await ask<{ backup: { name: string } }>('POST', '/instance/backups')
+      await ask('GET', `/instance/backups/${taken.backup.name}`)
+
+      await ask('PATCH', '/v1/projects/teller', { repo_url: address.href.replace('me:', 'you:') })
+      expect((await deploy()).error?.code).toBe('clone_failed')
+      // A token in the place of the user's name, as hosts of repositories hand them out.
+      await ask('PATCH', '/v1/projects/teller', {
+        repo_url: `http://${encodeURIComponent(secrets.get('git credential')!)}@127.0.0.1:${host.port}/none.git`,
+      })
+      expect((await deploy()).error?.code).toBe('clone_failed')
+
+      const reads = [
+        'projects',
+        'projects/teller',
+        'projects/teller/deployments',
+        'projects/teller/previews',
+        'projects/teller/metrics',
+        'projects/teller/cache/log',
+      ]
+      for (const path of reads) await ask('GET', `/v1/${path}`)
+      for (const path of ['session', 'settings', 'doctor', 'users', 'disk', 'backups', 'dumps', 'projects/teller/watching'])
+        await ask('GET', `/instance/${path}`)
+      for (const path of ['/healthz', '/openapi.json', '/docs']) await ask('GET', path)
+
+      // Once more from the start: what is brought back, is brought back in silence too.
+      const first = await instance.end()
+      into('what it printed', first.out + first.err)
+      instance = await start()
+      await until(async () => (await askEdge(instance.instance.edge_url, 'teller')).status === 200 || undefined, {
+        what: 'the app to be back',
+        timeout_ms: 90_000,
+      })
+      follow('the runtime log', '/v1/projects/teller/runtime-logs?format=json&lines=1000')
+      await until(() => sinks.get('the runtime log')?.includes('asked') || undefined, { what: 'the log' })
+    }, 600_000)
+
+    afterAll(async () => {
+      clearInterval(watch)
+      streams.abort()
+      await ask('DELETE', '/v1/projects/teller')
+      await until(async () => (await instance.ask('/instance/dumps')).ok || undefined, { what: 'an answer' })
+      await instance.end()
+      await host.close()
+      repository.remove()
+      folder.remove()
+    }, 120_000)
+
+    const expectClean = (where: string, text: string, but: readonly string[] = []) => {
+      const found = [...secrets].flatMap(([name, secret]) =>
+        but.includes(name)
+          ? []
+          : writings(secret)
+              .filter((one) => text.includes(one))
+              .map((one) => `${name} as ${one} in ${where}: ${around(text, one)}`),
+      )
+      expect(found).toEqual([])
+    }
+
+    test('the sinks were written to, with the secrets hidden', () => {
+      expect(sinks.get('the build streams')).toContain('plain ••••••')
+      expect(sinks.get('the runtime log')).toContain('plain ••••••')
+      expect([...sinks.keys()].toSorted()).toEqual([
+        'the answers',
+        'the build streams',
+        'the instance’s events',
+        'the runtime log',
+        'what it printed',
+      ])
+      expect([...secrets.keys()]).toEqual(['variable', 'preview variable', 'git credential', 'database password', 'token', 'purge token'])
+    })
+
+    test.for(['the answers', 'the build streams', 'the runtime log', 'the instance’s events', 'what it printed'])('not in %s', (sink) =>
+      expectClean(sink, sinks.get(sink) ?? ''),
+    )
+
+    test('not in the arguments of any process, nor in what databases and browsers are given', () => {
+      expect([...seen.processes]).toEqual([])
+      expect([...seen.surroundings]).toEqual([])
+    })
+
+    test('not in any file of the data folder or the temporary one, packed ones unpacked', () => {
+      for (const path of [...filesIn(data), ...filesIn(temporary)]) {
+        const bytes = readFileSync(path)
+        expectClean(path, bytes.toString('latin1'))
+        if (bytes[0] === 0x1f && bytes[1] === 0x8b) expectClean(path, unpacked(bytes))
+      }
+    })
+
+    if (runtime === 'docker')
+      test('not in the history, the description or a layer of any image; in a container only as the surroundings of the app itself', async () => {
+        const docker = new Docker({ socketPath: dockerSocket })
+        const images = await docker.listImages({ all: true, filters: { label: [`homeport.project=${projectId}`] } })
+        expect(images.length).toBeGreaterThan(1)
+        for (const { Id } of images) {
+          expectClean('the history', JSON.stringify(await docker.getImage(Id).history()))
+          expectClean('the description', JSON.stringify(await docker.getImage(Id).inspect()))
+          const layers = execFileSync(
+            'sh',
+            ['-c', 'docker save "$0" | tar -xO | grep -ac -e HPSENT -e "$1" || true', Id, secrets.get('database password')!],
+            { encoding: 'utf8' },
+          )
+          expect(layers.trim()).toBe('0')
+        }
+        for (const { Id } of await docker.listContainers({ all: true })) {
+          const found = await docker
+            .getContainer(Id)
+            .inspect()
+            .catch(() => undefined)
+          if (!found) continue
+          const isApp = found.Config.Labels['homeport.project'] === projectId
+          if (isApp) found.Config.Env = []
+          expectClean(`container ${found.Name}`, JSON.stringify(found))
+        }
+      })
+  })
+}
+
+function unpacked(bytes: Buffer): string {
+  try {
+    return gunzipSync(bytes).toString('latin1')
+  } catch {
+    return ''
+  }
+}
+
+const around = (text: string, found: string): string => JSON.stringify(text.slice(Math.max(0, text.indexOf(found) - 120), text.indexOf(found) + 60))
+
+/** npm itself and what it has fetched aside: those are others' files, and many. */
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && !/\/(toolchains|_cacache)\//.test(`${entry.parentPath}/`))
+    .map((entry) => join(entry.parentPath, entry.name))
+}
