@@ -42,6 +42,9 @@ export interface DiskDeps {
 /** A look takes no longer; what is not counted by then is said to be. */
 const look_ms = 3_000
 const engineLook_ms = 6_000
+const probe_ms = 2_000
+/** An engine that hangs does not hold up what can be freed elsewhere. */
+const engineClean_ms = 120_000
 
 /** In the order in which they are freed: where the disk is full, first what needs no word in a database. */
 const all: readonly CleanKind[] = ['build_cache', 'volumes', 'screenshots', 'edge_cache', 'bundles', 'images', 'other', 'logs']
@@ -149,7 +152,9 @@ export function createDisk(deps: DiskDeps): Disk {
       return deps.engine.needs(true)
     }
     try {
-      return { kind, ...(await deps.docker.clean(kind, needs)), note: 'Inside the Docker engine.' }
+      const done = await within(engineClean_ms, deps.docker.clean(kind, needs))
+      if (done) return { kind, ...done, note: 'Inside the Docker engine.' }
+      throw new Error('No answer in time.')
     } catch (error) {
       deps.log.warn('not_cleaned', { kind, error })
       return { kind, bytes: 0, count: 0, note: 'Docker does not answer, so nothing was freed in it.' }
@@ -222,5 +227,6 @@ async function within<T>(ms: number, job: Promise<T>): Promise<T | undefined> {
 export const usesDocker =
   (db: Db, docker: Pick<Runtime, 'probe'>): DiskDeps['usesDocker'] =>
   async () =>
-    (await docker.probe()).available ||
+    // One that hangs may hold something.
+    ((await within(probe_ms, docker.probe()))?.available ?? true) ||
     (await db.read((tx) => tx.sqlFirst("SELECT 1 AS one FROM deployments WHERE runtime = 'docker' AND artifact IS NOT NULL"))) !== undefined

@@ -2,8 +2,12 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DiskUse } from '../../server/contract/upkeep.ts'
+import { startPlatform } from '../../server/index.ts'
+import { readOptions } from '../../server/options.ts'
 import { instanceIdOf, viewEngine, type EngineView } from '../support/docker.ts'
-import { startTestPlatform, until, type TestPlatform } from '../support/platform.ts'
+import { createEngineGate } from '../support/engine-gate.ts'
+import { newFolder } from '../support/instance-process.ts'
+import { createClient, startTestPlatform, until, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, type Repository, tinyServer } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
 
@@ -121,4 +125,43 @@ describe.skipIf(!requires('docker').ok)('on Docker', () => {
     expect(await built(engine)).not.toContain('dpl_lost')
     expect((await home.edge('mine.localhost')).body).toBe('v7')
   }, 60_000)
+
+  test('without an engine the rest is told and cleaned all the same; what lies in it is said not to be known', async () => {
+    const gate = createEngineGate()
+    await gate.open()
+    const folder = newFolder('disk-engine')
+    const options = readOptions({ data: folder.path, port: '0', 'edge-port': '0', runtime: 'docker' })
+    const platform = await startPlatform(options, { docker_candidates: [gate.address] })
+    const client = createClient(platform.instance)
+    const kinds = async () => {
+      const { status, body } = await client.api<{ kinds: DiskUse[] }>('GET', '/instance/disk')
+      expect(status).toBe(200)
+      return body.kinds
+    }
+    const images = async () => (await kinds()).find(({ kind }) => kind === 'images')
+    try {
+      const repository = makeRepository(appOf('v1'))
+      repositories.push(repository)
+      await client.createProject({ slug: 'away', repo_url: repository.url })
+      const { id } = await client.deploy('away')
+      expect((await client.ended('away', id)).status).toBe('ready')
+      expect(await images()).toMatchObject({ count: 1, reclaimable_bytes: 0 })
+
+      await gate.shut()
+      expect(await images()).toMatchObject({ bytes: 0, count: null, reclaimable_bytes: null, note: expect.stringContaining('does not answer') })
+      expect((await kinds()).find(({ kind }) => kind === 'ledger')?.bytes).toBeGreaterThan(0)
+      const { status, body } = await client.api<{ freed: { kind: string; note: string | null }[] }>('POST', '/instance/disk/clean', {})
+      expect(status).toBe(200)
+      expect(body.freed.find(({ kind }) => kind === 'images')?.note).toContain('nothing was freed')
+
+      await gate.open()
+      await until(async () => ((await images())?.count === 1 ? true : undefined), { what: 'the engine to be counted again' })
+    } finally {
+      const { body } = await client.api<{ user: { id: string } }>('GET', '/instance/session')
+      await platform.stop()
+      await viewEngine(instanceIdOf(body.user.id)).removeAll()
+      await gate.remove()
+      folder.remove()
+    }
+  }, 120_000)
 })
