@@ -4,7 +4,6 @@ import type { ScreenshotVariant } from '../contract/previews.ts'
 import type { Databases } from '../database/databases.ts'
 import type { Dumps } from '../database/dumps.ts'
 import type { Engine } from '../deploy/engine.ts'
-import type { Watcher } from '../deploy/watch.ts'
 import type { EdgeCache } from '../edge/edge.ts'
 import type { Bus } from '../lib/bus.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -21,8 +20,8 @@ import type { Purge } from './purge.ts'
 export interface FeatureDeps {
   store: Store
   engine: Engine
-  /** Looks at the repositories. */
-  watcher: Pick<Watcher, 'check' | 'follow'>
+  /** The watched repositories: a look at one now, and what follows when it is to be watched in another way. */
+  watcher: { check(projectId: string): Promise<void>; follow(projectId: string): Promise<void> }
   sealer: Sealer
   databases: Databases
   dumps: Dumps
