@@ -85,6 +85,7 @@ export const metricsOperations = {
     path: '/v1/projects/{slug}/metrics',
     group: 'Deployments',
     summary: 'Requests, latency, cold starts and cache of a project',
+    description: 'All names of the project count, those of its previews too (our reading); `resources` are those of production.',
     access: 'caller',
     params: projectParams,
     query: z.object({ range: metricsRange.optional() }),
