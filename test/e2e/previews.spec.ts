@@ -9,6 +9,7 @@ test.use({ harbour: 'previews' })
 const rows = (desk: Page) => desk.getByRole('region', { name: 'Previews' }).getByRole('listitem')
 
 test('a branch that is pushed appears, serves, fails and goes without a reload', async ({ desk, home, repository }) => {
+  test.slow()
   const made = repository(app('on main'))
   const git = (...args: string[]) => execFileSync('git', args, { cwd: made.folder })
   await home.createProject({ slug: 'quay', name: 'Quay', repo_url: made.url, pushes: true })
@@ -96,6 +97,7 @@ test('a project without a repository is told what previews take', async ({ desk,
 })
 
 test('pictures appear by themselves, in their frames and in the lists', async ({ page, repository }) => {
+  test.slow()
   await buildDashboard()
   const home = await startTestPlatform({ runtime: 'process', screenshots: true })
   try {
