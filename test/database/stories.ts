@@ -147,6 +147,27 @@ export function databaseStories(runtime: 'process' | 'docker'): void {
       })
     })
 
+    test('the extensions that PostgreSQL trusts are there, and a build step reaches the database, as migrations do', async () => {
+      await project('built')
+      const { database } = await make('built')
+      for (const name of ['pgcrypto', 'citext', 'pg_trgm', 'hstore', 'uuid-ossp', 'unaccent'])
+        expect([name, await refusalOf(database.connection_string, `CREATE EXTENSION "${name}"`)]).toEqual([name, 'done'])
+      packed.commit({
+        'package.json': JSON.stringify({ name: 'guest-book', private: true, scripts: { build: 'node migrate.js', start: 'node server.js' } }),
+        'migrate.js': `
+const { Client } = require('pg')
+const client = new Client({ connectionString: process.env.DATABASE_URL })
+client.connect().then(() => client.query("CREATE TABLE guests (name text); INSERT INTO guests VALUES ('migrated')")).then(() => client.end())
+`,
+      })
+      try {
+        await live('built', (await home.deploy('built')).id)
+        expect(await app('built', '/all')).toBe('migrated')
+      } finally {
+        packed.commit({ ...packedGuestBook(), 'migrate.js': null })
+      }
+    })
+
     test('20 parallel POSTs make one database', async () => {
       await project('crowd')
       const answers = await Promise.all(Array.from({ length: 20 }, () => home.api<{ database?: Database; error?: string }>('POST', path('crowd'))))
