@@ -26,7 +26,8 @@ export interface Cluster {
   /** Makes it, or finishes what a crash left half made. */
   prepare(): Promise<ServerFile>
   running(): Promise<Running | undefined>
-  start(port: number): Promise<void>
+  /** `hasEnded`: what was started is gone again. */
+  start(port: number): Promise<{ hasEnded(): boolean }>
 }
 
 /** The folder `root` holds: `cluster` (belongs to the user that PostgreSQL runs as), `server.json` and `postgres.log` (ours). */
@@ -97,6 +98,8 @@ export function createCluster(root: string, programs: Programs): Cluster {
               await programs.begin(programs.pg_ctl, folder, (seen) => ['start', '-W', '-s', '-D', seen, '-l', `${logFile}.txt`], log.fd)
             : await programs.begin(programs.postgres, folder, (seen) => ['-D', seen], log.fd)
         child.unref()
+        // pg_ctl ends by itself, and leaves the server behind.
+        return { hasEnded: () => process.platform !== 'win32' && (child.exitCode !== null || child.signalCode !== null) }
       } finally {
         await log.close()
       }

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../lib/log.ts'
 import { type DatabaseServer, type DatabaseSpec, DatabaseUnavailable } from './database.ts'
 import { dumpDatabase } from './dump.ts'
-import { type Cluster, createCluster, isAlive, type Running, superuser } from './embedded-cluster.ts'
+import { type Cluster, createCluster, isAlive, type Running, type ServerFile, superuser } from './embedded-cluster.ts'
 import { findPrograms } from './embedded-files.ts'
 import { type Ask, closeCluster, createDatabase, dropDatabase, lookAtDatabase } from './provision.ts'
 import { restoreDatabase } from './restore.ts'
@@ -20,6 +20,7 @@ const host = '127.0.0.1'
 /** After a crash it reads its journal first, which may take as long as the last minutes of work did. */
 const patience_ms = 120_000
 const watchEvery_ms = 500
+const rounds = 6
 const backOff_ms = [0, 500, 1_000, 2_000, 5_000, 10_000, 30_000]
 
 interface Up extends Running {
@@ -51,8 +52,7 @@ export function createEmbeddedServer({ data_dir, log, shared_dir = '/var/lib/hom
     const cluster = createCluster(join(await realpath(data_dir), 'postgres'), programs)
     const { port, password } = await cluster.prepare()
     const before = await cluster.running()
-    if (!before) await cluster.start(port)
-    const running = await answering(cluster, password)
+    const running = before ? await answering(cluster, password) : await startedUp(cluster, { port, password })
     up = { ...running, password }
     await closeCluster(ask)
     log.info(before ? 'postgres_adopted' : 'postgres_started', { pid: running.pid, port: running.port })
@@ -60,15 +60,26 @@ export function createEmbeddedServer({ data_dir, log, shared_dir = '/var/lib/hom
     return up
   }
 
+  /** After a crash its own children are there for a moment longer, and it does not start beside them. */
+  async function startedUp(cluster: Cluster, { port, password }: ServerFile): Promise<Running> {
+    for (let round = 1; ; round++) {
+      const { hasEnded } = await cluster.start(port)
+      try {
+        return await answering(cluster, password, hasEnded)
+      } catch (error) {
+        if (!hasEnded() || round === rounds || isClosed) throw error
+        await delay(round * 250)
+      }
+    }
+  }
+
   /** Waits until it lets us in. It proves by SCRAM that it knows the password, so that whoever answers is ours. */
-  async function answering(cluster: Cluster, password: string): Promise<Running> {
+  async function answering(cluster: Cluster, password: string, hasEnded = () => true): Promise<Running> {
     const giveUpAt = performance.now() + patience_ms
-    let missing = 0
     let last: unknown
     while (performance.now() < giveUpAt && !isClosed) {
       const running = await cluster.running()
       if (running) {
-        missing = 0
         try {
           await query({ ...running, password }, 'postgres', 'SELECT 1')
           return running
@@ -76,7 +87,7 @@ export function createEmbeddedServer({ data_dir, log, shared_dir = '/var/lib/hom
           last = error
           if (codeOf(error) === '28P01') throw new Error('The PostgreSQL that runs there does not take our password.', { cause: error })
         }
-      } else if (++missing > 60) throw new Error(`PostgreSQL ended as soon as it began; ${join(root, 'postgres.log')} says why.`, { cause: last })
+      } else if (hasEnded()) throw new Error(`PostgreSQL ended before it answered; ${join(root, 'postgres.log')} says why.`, { cause: last })
       await delay(50)
     }
     throw new Error('PostgreSQL does not answer.', { cause: last })
