@@ -227,6 +227,26 @@ describe.each(paths)('routes, $name', ({ fast_path }) => {
     await own.close()
   })
 
+  test('what comes by a door for looks is no visit either, a WebSocket included, and is cut when the door is shut', async () => {
+    const own = await startEdge({ fast_path, metrics: () => true, httpsOnly: () => true })
+    const app = await says('x')
+    const sockets = new WebSocketServer({ server: app.server })
+    await own.toPort(app.port)
+    const door = await own.edge.open({ address: '127.0.0.1', port: 0, is_look: true })
+    expect((await get(door.port, '/')).text).toBe('x')
+    const socket = new WebSocket(`ws://127.0.0.1:${door.port}/`, { headers: { host: 'app.localhost' } })
+    await new Promise((resolve) => socket.once('open', resolve))
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    expect(own.edge.takeLastRequests().size).toBe(0)
+    await door.close()
+    await closed
+    expect(own.edge.takeLastRequests().size).toBe(0)
+    await get(own.port, '/')
+    expect(own.edge.takeLastRequests().size).toBe(1)
+    sockets.close()
+    await own.close()
+  })
+
   test('a taken port falls over to the next free one', async () => {
     const taken = createServer()
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
