@@ -4,24 +4,26 @@ import { expect } from 'vitest'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import { branchesOf, commitOn, gitIn, previewsOf, watched } from '../support/branches.ts'
 import { createDice } from '../support/dice.ts'
-import type { TestPlatform } from '../support/platform.ts'
+import type { Client } from '../support/platform.ts'
 import { makeRepository } from '../support/repository.ts'
 import { until } from '../support/until.ts'
 
 const names = ['one', 'feature/two', 'feature/deep/three', 'Four', 'fix_5']
 
 export interface BranchStory {
-  home: TestPlatform
+  home: Client
   seed: number
   steps: number
   /** What a branch holds, so that the edge can be asked for `text`. */
   files(text: string): Record<string, string>
   /** Looks for what is left of deployments that are not among these. */
   leftovers(open: ReadonlySet<string>): Promise<string[]>
+  /** What befalls the platform after each step, before it is looked at. */
+  disturb?(): Promise<void>
 }
 
 /** Five branches pushed, rewritten, rebased, renamed and deleted at random: after each step the previews are the branches. */
-export async function rollBranches({ home, seed, steps, files, leftovers }: BranchStory): Promise<void> {
+export async function rollBranches({ home, seed, steps, files, leftovers, disturb }: BranchStory): Promise<void> {
   console.log(`branches: seed ${seed}`)
   const dice = createDice(seed)
   const slug = `dice-${seed}`
@@ -42,9 +44,6 @@ export async function rollBranches({ home, seed, steps, files, leftovers }: Bran
     push: () => push(dice.pick(names)),
     amend(branch: string) {
       texts.set(branch, `${branch} ${++count}`)
-      git('checkout', '--quiet', branch)
-      git('reset', '--quiet', '--soft', 'main')
-      git('checkout', '--quiet', 'main')
       git('branch', '--quiet', '--force', branch, 'main')
       commitOn(folder, branch, files(`${branch} ${count}`), 'Written anew')
     },
@@ -94,6 +93,7 @@ export async function rollBranches({ home, seed, steps, files, leftovers }: Bran
           there.length === 0 ? 'push' : dice.pick(['push', 'push', 'push', 'amend', 'rebase', 'rename', 'remove', 'remove', 'pack'] as const)
         deeds[deed](there.length === 0 ? '' : dice.pick(there))
       }
+      await disturb?.()
       await settled(step)
     }
     for (const [branch] of others()) deeds.remove(branch)
@@ -105,7 +105,7 @@ export async function rollBranches({ home, seed, steps, files, leftovers }: Bran
   }
 }
 
-async function everyDeployment(home: TestPlatform, slug: string): Promise<Deployment[]> {
+async function everyDeployment(home: Client, slug: string): Promise<Deployment[]> {
   const all: Deployment[] = []
   let cursor: string | null = ''
   while (cursor !== null) {
