@@ -69,7 +69,7 @@ export function createEngineDisk(engine: Engine, clock: Pick<Clock, 'now'>): Eng
   const images = async (docker: Docker): Promise<OwnImage[]> => {
     const all = await docker.listImages()
     const isOurs = (image: Docker.ImageInfo) =>
-      image.Labels?.['homeport.instance'] === engine.options.instance_id && engine.ourNames(image).length > 0
+      image.Labels?.['homeport.instance'] === engine.options.instance_id && engine.ourNames(image).length > 0 && !engine.mayBeBuiltFrom(image)
     const foreign = new Set<string>()
     for (const image of all) if (!isOurs(image)) for (const { id } of await layersOf(docker, image.Id)) foreign.add(id)
     const found: OwnImage[] = []

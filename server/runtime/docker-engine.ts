@@ -27,6 +27,8 @@ export interface Engine {
   isOurName(tag: string): boolean
   /** By what an image with our labels is to be removed: our own tags, or its id where it has none at all. What others tagged stays. */
   ourNames(image: { Id: string; RepoTags?: string[] | null }): string[]
+  /** Without a tag it may as well be what somebody built from an image of ours: it inherits all labels. */
+  mayBeBuiltFrom(image: { RepoTags?: string[] | null; Labels?: Record<string, string> | null }): boolean
   /** What others run from an image of ours inherits its labels, but for the role. */
   isOurContainer(labels: Record<string, string>): boolean
   name(...parts: string[]): string
@@ -141,6 +143,7 @@ export function createEngine(options: RuntimeOptions): Engine {
       const tags = (RepoTags ?? []).filter((tag) => tag !== '<none>:<none>')
       return tags.length === 0 ? [Id] : tags.filter(engine.isOurName)
     },
+    mayBeBuiltFrom: ({ RepoTags, Labels }) => Labels?.['homeport.role'] === 'image' && (RepoTags ?? []).every((tag) => tag === '<none>:<none>'),
     isOurContainer: (labels) =>
       labels['homeport.instance'] === options.instance_id && (labels['homeport.role'] === 'app' || labels['homeport.role'] === 'build'),
     name: (...parts) => ['homeport', short, ...parts.map(namePart)].join('-'),

@@ -91,7 +91,9 @@ export function createDockerRuntime(options: RuntimeOptions, engine: Engine = cr
       const filters = JSON.stringify(engine.ours({ 'homeport.deployment': deploymentId }))
       for (const container of await docker.listContainers({ all: true, filters }))
         if (engine.isOurContainer(container.Labels)) await removeContainer(docker.getContainer(container.Id))
-      const images = (await docker.listImages({ filters })).flatMap((image) => engine.ourNames(image))
+      // An attempt that begins again takes the name from what the one before left.
+      const found = (await docker.listImages({ filters })).filter((image) => artifact === null || !engine.mayBeBuiltFrom(image))
+      const images = found.flatMap((image) => engine.ourNames(image))
       // That of a roll-back bears the name of the deployment that built it.
       if (artifact?.kind === 'image' && engine.isOurName(artifact.image)) images.push(artifact.image)
       for (const name of images)

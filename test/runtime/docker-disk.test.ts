@@ -123,7 +123,8 @@ describe.skipIf(!requires('docker').ok)('what an engine holds of ours', () => {
     await image(base, `homeport-other-${mark}/prj_x:dpl_gone`, mebibyte, foreign)
     await image(base, `mine-${mark}:plain`, mebibyte, {})
     await image(name, `mine-${mark}:child`, mebibyte, own)
-    const images = [`mine-${mark}:kept`, `homeport-other-${mark}/prj_x:dpl_gone`, `mine-${mark}:plain`, `mine-${mark}:child`]
+    const nameless = await image(name, null, mebibyte, own)
+    const images = [nameless, `mine-${mark}:kept`, `homeport-other-${mark}/prj_x:dpl_gone`, `mine-${mark}:plain`, `mine-${mark}:child`]
     const run = (from: string, labels: Record<string, string>) => docker.createContainer({ Image: from, Cmd: ['node', '-e', ''], Labels: labels })
     const containers = await Promise.all([
       run(base, {}),
