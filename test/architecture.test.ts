@@ -64,7 +64,15 @@ const plan: Record<string, { rooms: string[]; packages: string[]; has_node?: boo
   'server/store': { rooms: shared, packages: ['kysely', 'better-sqlite3'] },
   'server/edge': { rooms: shared, packages: ['mrmime'] },
   'server/upkeep': {
-    rooms: [...shared, 'server/store', 'server/keys', 'server/source/archive-tar.ts', 'type:server/runtime', 'type:server/edge'],
+    rooms: [
+      ...shared,
+      'server/store',
+      'server/keys',
+      'server/source/archive-tar.ts',
+      'type:server/deploy',
+      'type:server/runtime',
+      'type:server/edge',
+    ],
     packages: ['zod'],
   },
   'server/start': { rooms: ['server'], packages: [] },

@@ -67,6 +67,12 @@ async function orGone<R>(work: Promise<R>): Promise<R | undefined> {
   })
 }
 
+/** What is in a folder, in a steady order; nothing when it is not there. */
+export async function namesIn(folder: string): Promise<string[]> {
+  const names = (await orGone(readdir(folder))) ?? []
+  return names.sort((a, b) => (a < b ? -1 : 1))
+}
+
 /** What was written is on the disk, and so is its name. */
 export async function settle(path: string): Promise<void> {
   const file = await open(path, 'r+')

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdir, readdir, rm, stat } from 'node:fs/promises'
+import { mkdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -24,7 +24,7 @@ import {
   sealPlace,
   storeFiles,
 } from './backup-format.ts'
-import { fileEntry, folderEntries, settle } from './backup-entries.ts'
+import { fileEntry, folderEntries, namesIn, settle } from './backup-entries.ts'
 import { type TarEntry, tarOf } from './tar.ts'
 
 /** What a dump of the live databases comes from; a `sql` that cannot be had throws when it is read. */
@@ -190,11 +190,3 @@ function inMemory(name: string, value: object): TarEntry {
 }
 
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64')
-
-async function namesIn(folder: string): Promise<string[]> {
-  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return []
-    throw error
-  })
-  return names.sort()
-}

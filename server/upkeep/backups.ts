@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { lstat, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { lstat, mkdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { createGzip } from 'node:zlib'
 import { Problem } from '../contract/errors.ts'
@@ -13,6 +13,7 @@ import { isFull } from '../store/database.ts'
 import type { Db } from '../store/open.ts'
 import { type Recovery, tellRecovery } from '../store/recover.ts'
 import { type BackupOptions, writeBackup } from './backup.ts'
+import { namesIn } from './backup-entries.ts'
 import { ledgerFile } from './backup-format.ts'
 import { round_ms } from './rounds.ts'
 
@@ -157,11 +158,4 @@ const isThere = (path: string): Promise<boolean> =>
 function timeOf(name: string): string | undefined {
   const [, day, hour, minute, second] = /(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z/.exec(name) ?? []
   return day && `${day}T${hour}:${minute}:${second}.000Z`
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  return readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return []
-    throw error
-  })
 }
