@@ -239,6 +239,6 @@ async function pictured(home: TestPlatform, slug: string, id: string): Promise<v
       const { screenshots } = await home.deployment(slug, id)
       return (screenshots.desktop && screenshots.mobile) || undefined
     },
-    { what: `the pictures of ${slug}`, timeout_ms: 60_000 },
+    { what: `the pictures of ${slug}`, timeout_ms: 180_000 },
   )
 }
