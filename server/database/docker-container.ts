@@ -4,8 +4,14 @@ import { type Engine, statusOf } from '../runtime/docker-engine.ts'
 import { DatabaseUnavailable } from './database.ts'
 import { accessRules, serverOptions } from './provision.ts'
 
-/** Told what takes long, for people. */
-type Say = (message: string) => void
+export interface Making {
+  engine: Engine
+  docker: Docker
+  /** Told what takes long, for people. */
+  say(message: string): void
+  /** Ends the wait for an image. */
+  signal: AbortSignal
+}
 
 /** The official image; 15 as in the embedded server, so that a dump moves between the two. */
 const image = 'postgres:15-bookworm'
@@ -35,9 +41,10 @@ exec ${programs}/postgres -D "$data" -k /tmp -c listen_addresses='*' ${Object.en
 /** Of what a container was made; one of an earlier version of Homeport is made anew over its volume. */
 export const form = createHash('sha256').update(`${image}\n${program}\n1`).digest('hex').slice(0, 16)
 
-export async function makeContainer(engine: Engine, docker: Docker, hostPort: number, say: Say): Promise<void> {
+export async function makeContainer(making: Making, hostPort: number): Promise<void> {
+  const { engine, docker } = making
   const name = engine.name('databases')
-  await fetchImage(engine, docker, say)
+  await fetchImage(making)
   await docker.createVolume({ Name: name, Labels: engine.labels('database') })
   await docker.createContainer({
     Image: image,
@@ -70,7 +77,7 @@ export async function makeContainer(engine: Engine, docker: Docker, hostPort: nu
   })
 }
 
-async function fetchImage({ options }: Engine, docker: Docker, say: Say): Promise<void> {
+async function fetchImage({ engine, docker, say, signal }: Making): Promise<void> {
   const isThere = await docker
     .getImage(image)
     .inspect()
@@ -80,11 +87,12 @@ async function fetchImage({ options }: Engine, docker: Docker, say: Say): Promis
     )
   if (isThere) return
   say(`The image ${image} is being fetched.`)
-  options.log.info('database_image_fetched', { image })
+  engine.options.log.info('database_image_fetched', { image })
   try {
-    const stream = await docker.pull(image)
+    const stream = await docker.pull(image, { abortSignal: signal })
     const layers = new Map<string, { current: number; total: number }>()
     await new Promise<void>((resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true })
       docker.modem.followProgress(
         stream,
         (error) => (error ? reject(error) : resolve()),

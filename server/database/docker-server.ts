@@ -29,6 +29,7 @@ const startAttempts = 6
 export function createDockerServer({ engine, data_dir, log }: DockerServerOptions): DatabaseServer {
   const name = engine.name('databases')
   const portFile = join(data_dir, 'databases', 'docker.json')
+  const closing = new AbortController()
   let starting: Promise<Running> | undefined
   /** What takes long, for people. */
   let progress: string | undefined
@@ -40,6 +41,7 @@ export function createDockerServer({ engine, data_dir, log }: DockerServerOption
   }
 
   const running = async (): Promise<Running> => {
+    if (closing.signal.aborted) throw new DatabaseUnavailable('Homeport is stopping.', 'Try again when it runs.')
     starting ??= start().finally(() => {
       starting = undefined
       progress = undefined
@@ -63,7 +65,7 @@ export function createDockerServer({ engine, data_dir, log }: DockerServerOption
     for (let attempt = 0; found?.State.Running !== true; attempt++) {
       if (attempt >= startAttempts) throw notUp()
       progress ??= 'The database server is being started.'
-      if (!found) await makeContainer(engine, docker, await choosePort(attempt), (message) => (progress = message))
+      if (!found) await makeContainer({ engine, docker, say: (message) => (progress = message), signal: closing.signal }, await choosePort(attempt))
       answered = undefined
       try {
         await engine.startContainer(container)
@@ -126,6 +128,17 @@ export function createDockerServer({ engine, data_dir, log }: DockerServerOption
     throw notUp()
   }
 
+  const isThere = async (): Promise<boolean> => {
+    try {
+      const { docker } = await engine.connection()
+      await within(patience_ms, docker.getVolume(name).inspect())
+      return true
+    } catch (error) {
+      if (statusOf(error) === 404) return false
+      throw explain(error)
+    }
+  }
+
   const ask = async () => askIn((await running()).container, `${programs}/psql`)
 
   /** Says in plain words that the engine is away; it is looked for anew the next time. */
@@ -164,7 +177,10 @@ export function createDockerServer({ engine, data_dir, log }: DockerServerOption
   return {
     name: 'docker',
     create: async (spec) => createDatabase(await ask(), spec),
-    drop: async (spec) => dropDatabase(await ask(), spec),
+    async drop(spec) {
+      // Without data there is nothing to drop, and no server to fetch for that.
+      if (await isThere()) await dropDatabase(await ask(), spec)
+    },
     async look(db_name) {
       const found = await lookAtDatabase(await ask(), db_name)
       if (found) return found
@@ -201,7 +217,9 @@ export function createDockerServer({ engine, data_dir, log }: DockerServerOption
     },
 
     async close(stops) {
-      await starting?.catch(() => {})
+      closing.abort()
+      // An image may be on its way; nobody waits for it at the end.
+      await Promise.race([starting?.catch(() => {}), delay(2_000)])
       if (!stops) return
       const connected = await engine.connection().catch(() => undefined)
       await connected?.docker
