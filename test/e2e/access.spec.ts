@@ -78,7 +78,7 @@ const looks = [
 
 for (const { colorScheme, width } of looks) {
   test(`every screen is for everybody: ${colorScheme}, ${width} wide`, async ({ page, scene }) => {
-    test.setTimeout(240_000)
+    test.setTimeout(420_000)
     await page.emulateMedia({ colorScheme })
     await page.setViewportSize({ width, height: 844 })
     await page.goto(await scene.home.platform.signInUrl())

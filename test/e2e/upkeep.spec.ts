@@ -3,6 +3,8 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
+import type { Backup } from '../../server/contract/upkeep.ts'
+import { startTestPlatform } from '../support/platform.ts'
 import { app, expect, expectForEverybody, test } from './fixtures.ts'
 
 test.use({ harbour: 'upkeep' })
@@ -90,4 +92,29 @@ test('a backup is made while the app serves, downloaded, and deleted', async ({ 
   await rows.getByRole('button', { name: /^Delete homeport-/ }).click()
   await dialog.getByRole('button', { name: 'Delete', exact: true }).click()
   await expect(rows).toHaveCount(0)
+})
+
+test('a ledger that was damaged and put right is told on the first page', async ({ page }) => {
+  const before = await startTestPlatform({ runtime: 'process' })
+  const { data_dir } = before
+  await before.createProject({ slug: 'reef', name: 'Reef' })
+  // The first copy is made soon after the start, perhaps before there was a project.
+  const copies = async () => (await before.api<{ backups: Backup[] }>('GET', '/instance/backups')).body.backups
+  await expect.poll(async () => (await copies()).length, { timeout: 60_000 }).toBeGreaterThan(0)
+  await before.platform.stop()
+  const ledger = join(data_dir, 'homeport.db')
+  writeFileSync(ledger, Buffer.concat([Buffer.alloc(4096, 0xaa), (await readFile(ledger)).subarray(4096)]))
+
+  const after = await startTestPlatform({ runtime: 'process', data_dir })
+  try {
+    if ((await after.project('reef')) === undefined) await after.createProject({ slug: 'reef', name: 'Reef' })
+    await page.goto(await after.platform.signInUrl())
+    const banner = page.getByRole('alert').filter({ hasText: 'damaged' })
+    await expect(banner).toBeVisible()
+    await expectForEverybody(page, 'a ledger that was put right')
+    await page.goto(`${after.platform.dashboard_url}instance/backups`)
+    await expect(banner).toBeVisible()
+  } finally {
+    await after.remove()
+  }
 })

@@ -9,6 +9,7 @@ import { Empty, ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
 import { DropZone } from '../upload/drop-zone.tsx'
 import { useOffer } from '../upload/offer.ts'
 import { useTitle } from '../frame/title.ts'
+import { Recovered } from '../instance/recovered.tsx'
 import { Welcome } from '../welcome/welcome.tsx'
 import { ProjectList, rowHeight } from './project-list.tsx'
 import './page.css'
@@ -62,6 +63,7 @@ export function ProjectsPage() {
             </Button>
           </div>
         </header>
+        <Recovered />
         {error && <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />}
         <div className="card projects-card">
           {isPending && <SkeletonRows rows={8} height={rowHeight} />}
