@@ -29,6 +29,7 @@ function dumpStories(runtime: 'process' | 'docker'): void {
   describe(`dumps of a database on ${runtime}`, () => {
     let home: TestPlatform
     let rich: Database
+    let small: Database
     let seen: unknown[][]
 
     const make = async (slug: string): Promise<Database> => {
@@ -71,6 +72,8 @@ function dumpStories(runtime: 'process' | 'docker'): void {
       await asked(rich.connection_string, richSchema)
       seen = await asked(rich.connection_string, fingerprint)
       expect(seen.length).toBeGreaterThan(40)
+      small = await make('small')
+      await asked(small.connection_string, 'CREATE TABLE kept AS SELECT 1 AS a')
     })
     afterAll(() => home.remove())
 
@@ -157,22 +160,22 @@ function dumpStories(runtime: 'process' | 'docker'): void {
       ['something that takes no transaction', 'CREATE TABLE a (x int); VACUUM a;', /cannot run inside a transaction/],
       ['pg_dump’s own format', 'PGDMP\u0001\u000e', /--format=plain/],
     ])('a file with %s is refused, and everything is as it was', async (_what, sql, message) => {
-      const before = await list('rich')
-      const { status, body } = await send('rich', sql)
+      const before = await list('small')
+      const { status, body } = await send('small', sql)
       expect([status, body]).toEqual([409, expect.objectContaining({ error: 'restore_failed', message: expect.stringMatching(message) })])
-      expect(await asked(rich.connection_string, "SELECT to_regclass('a'), (SELECT count(*) FROM many)")).toEqual([[null, '100000']])
-      expect((await list('rich')).length).toBe(before.length + 1)
+      expect(await asked(small.connection_string, "SELECT to_regclass('a'), (SELECT a FROM kept)")).toEqual([[null, 1]])
+      expect((await list('small')).length).toBe(before.length + 1)
       expect(halves()).toEqual([])
     })
 
     test('a gzip that is cut off is refused', async () => {
       const { status, body } = await send(
-        'rich',
+        'small',
         gzipSync(Buffer.alloc(2 ** 20, `SELECT '${'x'.repeat(10_000)}';\n`)).subarray(0, 900),
         'application/gzip',
       )
       expect([status, body]).toEqual([409, expect.objectContaining({ message: expect.stringMatching(/cut off/) })])
-      expect(await asked(rich.connection_string, 'SELECT count(*) FROM many')).toEqual([['100000']])
+      expect(await asked(small.connection_string, 'TABLE kept')).toEqual([[1]])
     })
 
     test('sessions of the app are ended for a restore, and nobody sees half of it', async () => {
