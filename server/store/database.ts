@@ -59,7 +59,8 @@ export function openDatabase<Tables>(options: DatabaseOptions): Database<Tables>
     raw.pragma('journal_size_limit = 67108864')
   } catch (error) {
     raw.close()
-    throw error
+    if (!isFull(error)) throw error
+    throw new Problem('storage_full', `The disk is full: ${options.path} cannot be opened. Free some space, then start again.`, { cause: error })
   }
 
   const builder = new Kysely<Tables>({

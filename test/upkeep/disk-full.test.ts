@@ -212,4 +212,13 @@ setInterval(() => fs.existsSync(${JSON.stringify(go)}) && process.exit(1), 20)`,
     makeRoom()
     expect((await ask('DELETE', '/v1/projects/uploads')).status).toBe(204)
   }, 60_000)
+
+  test('a start on a full disk says so; with room it is whole again', async () => {
+    await instance.end('SIGTERM')
+    fill()
+    await expect(serve({ data })).rejects.toThrow(/disk .*is full/)
+    makeRoom()
+    instance = await serve({ data })
+    expect(await slugs()).toContain('chatty')
+  }, 60_000)
 })
