@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { lstat, mkdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { pipeline } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
 import { createGzip } from 'node:zlib'
 import { Problem } from '../contract/errors.ts'
 import type { Check } from '../contract/instance.ts'
@@ -37,6 +39,9 @@ export interface Backups {
 export const keptHourly = 7
 /** Without a damaged file to remove, a recovery is told for this long. */
 const told_ms = 7 * 24 * round_ms
+
+/** A copy of a database cannot be given up in the middle: an end of the platform waits this long, and the next start clears away. */
+const patience_ms = 3_000
 
 /** Copies of these names alone are ours; a name never reaches the disk unless it was found there. */
 const kinds: [RegExp, Backup['kind']][] = [
@@ -133,7 +138,9 @@ export async function createBackups(options: BackupOptions & { db: Db; log: Log 
     async read(name) {
       const { path } = await find(name)
       const bytes = createReadStream(path, { highWaterMark: 256 * 1024 })
-      return path.endsWith('.gz') ? bytes : bytes.on('error', () => bytes.destroy()).pipe(createGzip())
+      if (path.endsWith('.gz')) return bytes
+      // One that cannot be read to its end ends the other with its error.
+      return pipeline(bytes, createGzip(), () => {})
     },
     async remove(name) {
       await rm((await find(name)).path, { force: true, maxRetries: 3 })
@@ -141,7 +148,7 @@ export async function createBackups(options: BackupOptions & { db: Db; log: Log 
     copyHourly: () => (copying ??= copy().finally(() => (copying = undefined))),
     async close() {
       ended.abort()
-      await Promise.allSettled([creating, copying])
+      await Promise.race([Promise.allSettled([creating, copying]), delay(patience_ms, undefined, { ref: false })])
     },
   }
 }
