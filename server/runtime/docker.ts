@@ -10,8 +10,9 @@ import { BuildFailure, type Runtime, type RuntimeOptions } from './runtime.ts'
 export function createDockerRuntime(options: RuntimeOptions, engine: Engine = createEngine(options)): Runtime {
   const instances = createInstances(engine)
 
-  /** Says in plain words that the engine went away; and looks for it anew the next time. */
+  /** Says in plain words that the engine is full, or went away; and looks for it anew the next time. */
   const explain = (error: unknown): unknown => {
+    if (!(error instanceof BuildFailure) && /no space left on device/i.test(String(error))) return engineFull(error)
     if (!isConnectionError(error)) return error
     engine.lost()
     return new BuildFailure('runtime_unavailable', 'The Docker engine stopped answering.', 'Start Docker again, then deploy again.', error)
@@ -109,6 +110,14 @@ export function createDockerRuntime(options: RuntimeOptions, engine: Engine = cr
     },
   }
 }
+
+const engineFull = (cause: unknown): BuildFailure =>
+  new BuildFailure(
+    'storage_full',
+    'The Docker engine has no space left.',
+    'Free some space (homeport disk clean, docker system df shows the rest) and deploy again.',
+    cause,
+  )
 
 /** 404: gone already. 409: something else still stands on it, and takes it along later. */
 function ignoreMissing(error: unknown): void {
