@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -7,6 +7,8 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database, DatabaseDump } from '../../server/contract/databases.ts'
+import { createEmbeddedServer } from '../../server/database/embedded-server.ts'
+import { silentLog } from '../../server/lib/log.ts'
 import { startTestPlatform, type TestPlatform, until } from '../support/platform.ts'
 import { requires } from '../support/requirements.ts'
 import { asked } from './guests.ts'
@@ -140,6 +142,32 @@ function dumpStories(runtime: 'process' | 'docker'): void {
       ).stdout
       expect((await send('from-theirs', gzipSync(inserts), 'application/gzip')).body.message).toBeUndefined()
       expect(await asked(fromTheirs.connection_string, 'SELECT count(*) FROM people')).toEqual([['4']])
+    })
+
+    test.runIf(runtime === 'docker')('a dump moves between the servers with Docker and without', async () => {
+      const data_dir = mkdtempSync(join(tmpdir(), 'homeport-moved-'))
+      const embedded = createEmbeddedServer({ data_dir, log: silentLog })
+      const spec = { db_name: 'p_moved', db_user: 'p_moved', password: 'moved' }
+      const signal = AbortSignal.timeout(150_000)
+      try {
+        await embedded.create(spec)
+        const { host, port } = await embedded.address('machine')
+        const url = `postgresql://p_moved:moved@${host}:${port}/p_moved`
+        const made = gunzipSync(readFileSync((await dump('rich')).path))
+        const whole = async function* () {
+          yield made
+        }
+        await embedded.restore(spec, whole(), signal)
+        expect(await asked(url, fingerprint)).toEqual(seen)
+        const parts: Uint8Array[] = []
+        for await (const part of embedded.dump(spec, signal)) parts.push(part)
+        const moved = await make('moved')
+        expect((await send('moved', Buffer.concat(parts))).body.message).toBeUndefined()
+        expect(await asked(moved.connection_string, fingerprint)).toEqual(seen)
+      } finally {
+        await embedded.close(true)
+        rmSync(data_dir, { recursive: true, force: true })
+      }
     })
 
     test.each([

@@ -89,8 +89,9 @@ SELECT lo_create(0);
 
 /** What two databases must have alike: each row of each table, the sequences, the large objects, and what functions answer. */
 export const fingerprint = `
+SELECT kind COLLATE "C", value COLLATE "C" FROM (
 SELECT 'rows ' || n.nspname || '.' || c.relname, (xpath('/row/h/text()', query_to_xml(format(
-  'SELECT count(*) || '' '' || coalesce(md5(string_agg(md5(t::text), '''' ORDER BY t::text)), '''') AS h FROM ONLY %I.%I t', n.nspname, c.relname), false, true, '')))[1]::text
+  'SELECT count(*) || '' '' || coalesce(md5(string_agg(md5(t::text), '''' ORDER BY t::text COLLATE "C")), '''') AS h FROM ONLY %I.%I t', n.nspname, c.relname), false, true, '')))[1]::text
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'm') AND n.nspname !~ '^(pg_|information_schema)'
 UNION ALL SELECT 'sequence ' || sequencename, start_value || ' ' || increment_by || ' ' || coalesce(last_value::text, 'new') FROM pg_sequences
 UNION ALL SELECT 'object', md5(lo_get(oid)) FROM pg_largeobject_metadata
@@ -99,4 +100,4 @@ UNION ALL SELECT 'index ' || indexname, indexdef FROM pg_indexes WHERE schemanam
 UNION ALL SELECT 'constraint ' || conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE connamespace::regnamespace::text !~ '^(pg_|information_schema)'
 UNION ALL SELECT 'trigger ' || tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal
 UNION ALL SELECT 'comment', description FROM pg_description d JOIN pg_class c ON c.oid = d.objoid WHERE c.relname = 'people'
-ORDER BY 1, 2`
+) AS all_of_it (kind, value) ORDER BY 1, 2`
