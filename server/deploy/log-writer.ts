@@ -110,7 +110,7 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
     line(fields, line) {
       lineNumber++
       lines++
-      add(`{"seq":${lineNumber},"ts":"${now()}",${fields},"line":${JSON.stringify(mask(cut(line)))}}`)
+      add(`{"seq":${lineNumber},"ts":"${now()}",${fields},"line":${JSON.stringify(cut(mask(line)))}}`)
     },
     record: (value) => add(JSON.stringify(value)),
     maskWith(next) {

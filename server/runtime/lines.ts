@@ -9,8 +9,8 @@ export interface LineSplitter {
 const newline = 0x0a
 
 /**
- * Lines keep their `\r` and ANSI codes. A line longer than `cap` bytes comes in pieces of at most that size, cut between
- * characters, so that memory stays flat whatever a program prints.
+ * Lines keep their `\r` and ANSI codes. A line longer than `cap` bytes comes in pieces of at most that size, so that memory stays
+ * flat whatever a program prints; cut between words where there are any, so that a secret in it stays whole for whoever hides it.
  */
 export function createLineSplitter(onLine: (line: string) => void, cap: number = limits.log_line_bytes): LineSplitter {
   let parts: Buffer[] = []
@@ -21,7 +21,7 @@ export function createLineSplitter(onLine: (line: string) => void, cap: number =
     held += piece.length
     while (held > cap) {
       const all = Buffer.concat(parts)
-      const cut = characterStart(all, cap)
+      const cut = wordEnd(all, cap) ?? characterStart(all, cap)
       onLine(all.toString('utf8', 0, cut))
       parts = [all.subarray(cut)]
       held = all.length - cut
@@ -48,6 +48,15 @@ export function createLineSplitter(onLine: (line: string) => void, cap: number =
       if (held > 0) flush()
     },
   }
+}
+
+const between = new Set(Buffer.from(' \t"\',;&<>()[]{}'))
+const word_bytes = 2048
+
+/** The end of the last word up to `at`, unless that is one of a single long word. */
+function wordEnd(bytes: Buffer, at: number): number | undefined {
+  for (let end = at; end > Math.max(0, at - Math.min(word_bytes, at / 2)); end--) if (between.has(bytes[end - 1]!)) return end
+  return undefined
 }
 
 /** The last position up to `at` where a UTF-8 character begins; `at` itself when the bytes are no UTF-8. */

@@ -290,6 +290,19 @@ export function secretSinks(runtime: 'process' | 'docker'): void {
       expect(found).toEqual([])
     }
 
+    test('a secret in a sink would be found, however it is written', () => {
+      for (const secret of secrets.values())
+        for (const before of ['', 'a', 'ab'])
+          for (const text of [
+            before + secret,
+            JSON.stringify({ secret }),
+            `x=${encodeURIComponent(secret)}`,
+            Buffer.from(`${before}${secret} and more`).toString('base64'),
+            Buffer.from(`${before}${secret}`).toString('base64url'),
+          ])
+            expect(() => expectClean('a sink', text), text).toThrow()
+    })
+
     test('the sinks were written to, with the secrets hidden', () => {
       expect(sinks.get('the build streams')).toContain('plain ••••••')
       expect(sinks.get('the runtime log')).toContain('plain ••••••')

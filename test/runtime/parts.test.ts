@@ -39,6 +39,18 @@ describe('lines', () => {
     expect(Math.max(...lines.map((line) => Buffer.byteLength(line)))).toBeLessThanOrEqual(100)
     expect(split([Buffer.alloc(1_000, 0x80)], 100)).toHaveLength(10)
   })
+
+  test('that are too long are cut between words, so that what has to be hidden in them is found', () => {
+    for (let before = 40; before < 140; before++) {
+      const text = `${'x'.repeat(before)} {"token":"sentinel+of/30=characters"} ${'y'.repeat(90)}`
+      const lines = split([Buffer.from(text)], 100)
+      expect(lines.join('')).toBe(text)
+      expect(
+        lines.filter((line) => line.includes('sentinel+of/30=characters')),
+        String(before),
+      ).toHaveLength(1)
+    }
+  })
 })
 
 describe('frames of the engine', () => {
