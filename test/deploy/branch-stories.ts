@@ -100,6 +100,8 @@ export async function rollBranches({ home, seed, steps, files, leftovers, distur
     await settled(steps + 1)
     // Rows stay, as history; nothing of them serves.
     expect((await everyDeployment(home, slug)).filter((one) => one.is_current && one.target === 'preview')).toEqual([])
+    await home.api('DELETE', `/v1/projects/${slug}`)
+    await until(async () => ((await leftovers(new Set())).length === 0 ? true : undefined), { what: `nothing of the project of seed ${seed}` })
   } finally {
     repository.remove()
   }
