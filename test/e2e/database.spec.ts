@@ -99,7 +99,7 @@ test('a database is made, asked, dumped, put back, replaced by a file and droppe
   const choose = (name: string, content: string) =>
     importing.getByLabel('File of SQL').setInputFiles({ name, mimeType: 'application/octet-stream', buffer: Buffer.from(content) })
   await choose('old.dump', 'PGDMP\u0001\u000e')
-  await expect(importing.getByRole('alert')).toContainText('pg_restore -f dump.sql')
+  await expect(importing.getByRole('alert')).toContainText('pg_restore -O -x -f dump.sql')
   await expectForEverybody(desk, 'a file that cannot be imported')
   await choose('wrong.sql', 'CREATE TABLE ships (name text); SELECT nothing FROM nowhere;')
   await importing.getByLabel('Type told to confirm').fill('told')

@@ -51,7 +51,8 @@ export async function readSqlFile(file: File): Promise<SqlFile | string> {
   if (head === null) return `“${file.name}” cannot be read. Is it a folder?`
   if (head[0] === 0x1f && head[1] === 0x8b) return { file, type: 'application/gzip' }
   const start = String.fromCharCode(...head)
-  if (start === 'PGDMP') return `“${file.name}” is a dump in pg_dump’s own format. Make it a file of SQL: pg_restore -f dump.sql ${quoted(file.name)}`
+  if (start === 'PGDMP')
+    return `“${file.name}” is a dump in pg_dump’s own format. Make it a file of SQL: pg_restore -O -x -f dump.sql ${quoted(file.name)}`
   if (start.startsWith('PK\u0003\u0004')) return `“${file.name}” is a zip. Unpack it, and import the file of SQL in it.`
   if (head.includes(0)) return `“${file.name}” is no file of SQL.`
   return { file, type: 'application/sql' }

@@ -29,8 +29,9 @@ export function MakeBackup() {
     <section className="card card-body stack" aria-label="Make a backup">
       <div className="backup-make">
         <p className="quiet">
-          A backup is the whole instance in one file, made while everything goes on: projects, deployments, settings, variables as they lie here,
-          sealed, what serves, and every database. Keep one on another machine.
+          The whole instance in one file, made while everything goes on: projects, deployments, settings, logs, what was uploaded and built, and a
+          dump of every database; Docker images are built again. Variables and passwords in it are sealed; logs, sources and the data of your
+          databases are not: keep it as you keep those, and on another machine.
         </p>
         <Button kind="primary" icon={Archive} busy={since !== undefined} onClick={() => make.mutate({})}>
           Make a backup
