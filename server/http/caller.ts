@@ -67,7 +67,9 @@ export const isOwnOrigin = (origin: string, host: string | undefined) =>
 /** Types that a foreign page cannot send without asking first (a preflight), and those of the upload. */
 const isCookieContentType = (type: string | undefined) =>
   type !== undefined &&
-  /^(application\/json|application\/zip|application\/gzip|application\/x-gzip|application\/sql|application\/x-tar\+gzip|multipart\/form-data)\s*(;|$)/i.test(type)
+  /^(application\/json|application\/zip|application\/gzip|application\/x-gzip|application\/sql|application\/x-tar\+gzip|multipart\/form-data)\s*(;|$)/i.test(
+    type,
+  )
 
 function cookieValues(header: string, name: string): string[] {
   return header
