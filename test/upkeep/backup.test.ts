@@ -115,18 +115,15 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-test('201 while writes go on, and none of them waits for it', async () => {
+test('201 while writes go on, and each of them is answered', async () => {
   let going = true
-  let slowest = 0
   const writers = Promise.all(
     [0, 1].map(async (writer) => {
       for (let i = 0; going; i++) {
-        const began = performance.now()
         const key = `N${writer}_${String(i).padStart(6, '0')}`
         const { status } = await home.api('POST', '/v1/projects/noise/env-vars', { key, value: 'x'.repeat(500) })
         expect(status).toBe(201)
         noise.push(key)
-        slowest = Math.max(slowest, performance.now() - began)
       }
     }),
   )
@@ -140,7 +137,6 @@ test('201 while writes go on, and none of them waits for it', async () => {
   expect(statSync(file)).toMatchObject({ size: body.backup.bytes })
   expect(statSync(file).mode & 0o777).toBe(0o600)
   expect(noise.length).toBeGreaterThan(before.length)
-  console.log(`backup: ${body.backup.bytes} bytes, ${noise.length} writes meanwhile, the slowest ${slowest.toFixed(0)} ms`)
 }, 60_000)
 
 test('what is never in it: the key, caches, quarantine, the cluster of the databases, earlier backups', () => {
