@@ -206,9 +206,9 @@ export class ProjectStore {
 
   /** Takes out all that is stored under a name. */
   dropName(host: string): void {
-    for (const [origin, slots] of [...this.origins]) {
+    for (const [origin, slots] of this.origins) {
       if (nameOf(origin) !== host) continue
-      for (const slot of [...slots.values()]) {
+      for (const slot of slots.values()) {
         const gone = this.#clear(slot)
         for (const entry of gone) this.#forget(entry, true)
         this.#bury(gone)
