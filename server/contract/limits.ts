@@ -23,6 +23,9 @@ export const limits = {
   purge_tag: { min: 1, max: 128 },
   purge_urls: { min: 1, max: 100 },
   purge_url_bytes: 4096,
+  token_name: { min: 1, max: 100 },
+  token_days: { min: 1, max: 365 },
+  hostname: { min: 3, max: 253 },
   drain_ms: 10_000,
   /** Without a visit for so long an app that is not always warm goes to sleep; a request waits for its waking at most. */
   sleep: { after_s: 15 * 60, frozen_s: 60 * 60, frozen_budget_mb: 2048, wake_ms: 30_000 },

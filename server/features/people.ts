@@ -11,6 +11,7 @@ import {
   insertPerson,
   insertToken,
   listPeople,
+  type NewAccount,
   removeTeamMember,
   removeUser,
   updateUser,
@@ -35,7 +36,7 @@ export function createPeopleHandlers(deps: FeatureDeps): PeopleHandlers {
 
     async addUser(_context, { body }) {
       const token = newToken()
-      const account: AccountRow = {
+      const account: NewAccount = {
         id: newId('acc'),
         plan: body.plan ?? 'starter',
         has_payment_method: body.card === true ? 1 : 0,

@@ -77,6 +77,6 @@ export function presentUser(row: UserRow): User {
   }
 }
 
-export function presentAccount(row: AccountRow): Account {
+export function presentAccount(row: Pick<AccountRow, 'id' | 'plan' | 'has_payment_method' | 'created_at'>): Account {
   return { id: row.id, plan: row.plan, has_payment_method: row.has_payment_method === 1, created_at: row.created_at }
 }

@@ -1,5 +1,6 @@
+import type { Insertable } from 'kysely'
 import type { Tx } from './open.ts'
-import type { DomainRow } from './tables.ts'
+import type { DomainRow, Tables } from './tables.ts'
 
 export type DomainStatus = DomainRow['status']
 
@@ -18,7 +19,7 @@ export function listProjectsWithHostnames(tx: Tx): string[] {
     .map((row) => row.id)
 }
 
-export function insertDomain(tx: Tx, domain: Omit<DomainRow, 'seq'>): void {
+export function insertDomain(tx: Tx, domain: Insertable<Tables['domains']>): void {
   tx.run(tx.query.insertInto('domains').values(domain))
 }
 

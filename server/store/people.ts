@@ -8,7 +8,10 @@ export interface Person {
   account: AccountRow
 }
 
-export function insertPerson(tx: Tx, person: Person): void {
+/** A new account: the rest is what an account begins with. */
+export type NewAccount = Pick<AccountRow, 'id' | 'plan' | 'has_payment_method' | 'created_at'> & Partial<AccountRow>
+
+export function insertPerson(tx: Tx, person: { user: UserRow; account: NewAccount }): void {
   tx.run(tx.query.insertInto('accounts').values(person.account))
   tx.run(tx.query.insertInto('users').values(person.user))
 }

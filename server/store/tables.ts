@@ -7,7 +7,7 @@ import type { ProjectStatus } from '../contract/projects.ts'
 
 /** The rows. Names are those of the wire; times are ISO text; booleans are 0 or 1; `sealed_` columns are encrypted. */
 export interface Tables {
-  accounts: AccountRow
+  accounts: AccountTable
   users: UserRow
   team_members: { account_id: string; user_id: string; created_at: string }
   tokens: TokenRow
@@ -22,6 +22,11 @@ export interface Tables {
   purge_tokens: { project_id: string; hash: string; created_at: string }
   cache_events: CacheEventTable
   domains: DomainTable
+  owned_domains: OwnedDomainRow
+  billing_events: { id: string; created_at: string }
+  email_verifications: { hash: string; user_id: string; expires_at: string }
+  invitations: InvitationRow
+  idempotency_keys: IdempotencyRow
   authorities: { id: string; certificate: string; sealed_key: Uint8Array; created_at: string }
   passwords: { user_id: string; hash: string; created_at: string }
   databases: DatabaseRow
@@ -119,6 +124,53 @@ export interface DomainRow {
   status: 'pending' | 'verified' | 'failed' | 'transfer_requested'
   verified_at: string | null
   created_at: string
+  last_check_at: string | null
+  last_check_error: string | null
+  /** The purchase that it came with; null when it was brought along. */
+  owned_domain_id: string | null
+}
+
+/** A name that was bought here. It stays the account's when no project uses it. */
+export interface OwnedDomainRow {
+  id: string
+  account_id: string
+  hostname: string
+  registrar: string
+  reference: string
+  expires_at: string
+  auto_renew: 0 | 1
+  sealed_registrant: Uint8Array | null
+  sealed_auth_code: Uint8Array | null
+  transfer_requested_at: string | null
+  created_at: string
+}
+
+export interface InvitationRow {
+  id: string
+  account_id: string
+  email: string
+  hash: string
+  expires_at: string
+  accepted_at: string | null
+  created_at: string
+}
+
+export interface IdempotencyRow {
+  account_id: string
+  key: string
+  /** Digest of method, path and body. */
+  fingerprint: string
+  /** Null while the first request is under way. */
+  status: number | null
+  headers: string | null
+  sealed_body: Uint8Array | null
+  created_at: string
+}
+
+/** What a new account does not say, the table does. */
+interface AccountTable extends Omit<AccountRow, 'billing_interval' | 'free_domain_credits'> {
+  billing_interval: Generated<AccountRow['billing_interval']>
+  free_domain_credits: Generated<number>
 }
 
 export interface AccountRow {
@@ -126,6 +178,15 @@ export interface AccountRow {
   plan: PlanName
   has_payment_method: 0 | 1
   created_at: string
+  trial_ends_at: string | null
+  billing_interval: 'monthly' | 'yearly'
+  free_domain_credits: number
+  customer_id: string | null
+  subscription_id: string | null
+  subscription_status: string | null
+  cancel_at: string | null
+  card_last4: string | null
+  card_brand: string | null
 }
 
 export interface UserRow {

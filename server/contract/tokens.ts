@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { limits } from './limits.ts'
+import { operation } from './operation.ts'
+import { dateTime, empty, pageQuery } from './shared.ts'
+
+export const apiToken = z.object({
+  id: z.string(),
+  name: z.string(),
+  prefix: z.string(),
+  last4: z.string(),
+  last_used_at: dateTime.nullable(),
+  expires_at: dateTime.nullable(),
+  created_at: dateTime,
+})
+export type ApiToken = z.output<typeof apiToken>
+
+export const tokenOperations = {
+  createToken: operation({
+    method: 'POST',
+    path: '/v1/tokens',
+    group: 'API tokens',
+    summary: 'Make an API token',
+    description: 'The token itself is in this answer and in no other: only its hash is stored. It may do all that its maker may (our reading).',
+    access: 'caller',
+    params: empty,
+    query: empty,
+    body: z.strictObject({
+      name: z.string().min(limits.token_name.min).max(limits.token_name.max),
+      expires_in_days: z.number().int().min(limits.token_days.min).max(limits.token_days.max).optional(),
+    }),
+    success: { status: 201, json: z.object({ token: z.string(), api_token: apiToken }) },
+    errors: ['invalid_input'],
+  }),
+  listTokens: operation({
+    method: 'GET',
+    path: '/v1/tokens',
+    group: 'API tokens',
+    summary: 'List my API tokens, newest first',
+    access: 'caller',
+    params: empty,
+    query: pageQuery,
+    success: { status: 200, json: z.object({ api_tokens: z.array(apiToken), next_cursor: z.string().nullable() }) },
+    errors: ['invalid_input'],
+  }),
+  revokeToken: operation({
+    method: 'DELETE',
+    path: '/v1/tokens/{id}',
+    group: 'API tokens',
+    summary: 'Revoke a token',
+    description: 'It is refused from the next request on; streams that were opened with it end within 5 s. A token may revoke itself.',
+    access: 'caller',
+    params: z.object({ id: z.string() }),
+    query: empty,
+    success: { status: 204 },
+    errors: ['token_not_found'],
+  }),
+}
