@@ -20,6 +20,7 @@ import { projects } from './projects.ts'
 import { restore } from './restore.ts'
 import { settings } from './settings.ts'
 import { team } from './team.ts'
+import { tokens } from './tokens.ts'
 import { trust } from './trust.ts'
 import { user } from './user.ts'
 
@@ -43,6 +44,7 @@ const clients = {
   disk,
   user,
   team,
+  tokens,
   settings,
   backup,
   backups,

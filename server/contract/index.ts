@@ -8,6 +8,7 @@ import { networkOperations } from './network.ts'
 import type { HandlersOf, OperationSpec } from './operation.ts'
 import { previewOperations, screenshotOperations, watchOperations } from './previews.ts'
 import { projectOperations } from './projects.ts'
+import { tokenOperations } from './tokens.ts'
 import { backupOperations, diskOperations } from './upkeep.ts'
 import { uploadOperations } from './uploads.ts'
 
@@ -21,6 +22,7 @@ export const operations = {
   ...screenshotOperations,
   ...metricsOperations,
   ...envVarOperations,
+  ...tokenOperations,
   ...uploadOperations,
 } satisfies Record<string, OperationSpec>
 

@@ -20,6 +20,7 @@ import { createPeopleHandlers } from './people.ts'
 import { createPreviewHandlers } from './previews.ts'
 import { createProjectHandlers } from './projects.ts'
 import { createScreenshotHandlers } from './screenshots.ts'
+import { createTokenHandlers } from './tokens.ts'
 import { createUploadHandlers } from './uploads.ts'
 
 export type { FeatureDeps } from './deps.ts'
@@ -42,6 +43,7 @@ export function createHandlers(deps: FeatureDeps): Handlers<Context> {
     ...createPeopleHandlers(deps),
     ...createHttpsHandlers(deps),
     ...createScreenshotHandlers(deps),
+    ...createTokenHandlers(deps),
     ...createUploadHandlers(deps),
     ...createDiskHandlers(deps),
   }

@@ -19,6 +19,7 @@ import { createDatabaseHandlers } from './double-databases.ts'
 import { createEdgeHandlers } from './double-edge.ts'
 import { createEnvVarHandlers } from './double-env-vars.ts'
 import { createPreviewHandlers } from './double-previews.ts'
+import { createTokenHandlers } from './double-tokens.ts'
 import { createUpkeepHandlers } from './double-upkeep.ts'
 
 export const purgeToken = 'hpp_token_of_every_project'
@@ -248,6 +249,8 @@ function createHandlers(
     hosts_file: false,
     screenshots: true,
     lan: false,
+    platform_ip: null,
+    dns_resolvers: null,
     plan: 'pro' as const,
     email_verified: true,
     payment_method: true,
@@ -323,6 +326,7 @@ function createHandlers(
     ...createDatabaseHandlers((context, slug) => visible(projects, context, slug)),
     ...createEnvVarHandlers((context, slug) => visible(projects, context, slug)),
     ...createPreviewHandlers((context, slug) => visible(projects, context, slug)),
+    ...createTokenHandlers(),
     ...createUpkeepHandlers(),
     getSession: async ({ caller }) => ({
       user: user(caller),

@@ -85,6 +85,7 @@ describe('the description', () => {
 
 const bodies: Record<string, unknown> = {
   '/v1/projects': { name: 'n', slug: 'new-one' },
+  '/v1/tokens': { name: 'ci' },
   '/v1/projects/{slug}/cache/purge-tags': { tags: ['a'] },
   '/v1/projects/{slug}/env-vars': { key: 'A', value: 'b' },
   '/v1/projects/{slug}/env-vars/{id}': { value: 'b' },

@@ -1,0 +1,64 @@
+import { Problem } from '../contract/errors.ts'
+import type { Handlers } from '../contract/index.ts'
+import { limits } from '../contract/limits.ts'
+import type { ApiToken } from '../contract/tokens.ts'
+import { isoTime } from '../lib/clock.ts'
+import { newId } from '../lib/id.ts'
+import { hashSecret, newToken } from '../lib/token.ts'
+import { pageOf } from '../store/page.ts'
+import { insertToken } from '../store/people.ts'
+import type { TokenRow } from '../store/tables.ts'
+import { deleteToken, listTokens } from '../store/tokens.ts'
+import type { Context } from './context.ts'
+import type { FeatureDeps } from './deps.ts'
+import { cursorIn } from './projects.ts'
+
+type TokenHandlers = Pick<Handlers<Context>, 'createToken' | 'listTokens' | 'revokeToken'>
+
+const day_ms = 24 * 3600_000
+
+/** Each person has tokens of their own. What a run or a browser signs in with is in none of the lists. */
+export function createTokenHandlers(deps: Pick<FeatureDeps, 'store' | 'clock'>): TokenHandlers {
+  const { db } = deps.store
+  return {
+    async createToken({ caller }, { body }) {
+      const token = newToken()
+      const now = deps.clock.now()
+      const row: TokenRow = {
+        id: newId('tok'),
+        user_id: caller.user_id,
+        kind: 'api',
+        name: body.name,
+        hash: hashSecret(token),
+        last4: token.slice(-4),
+        last_used_at: null,
+        expires_at: body.expires_in_days === undefined ? null : isoTime(now + body.expires_in_days * day_ms),
+        created_at: isoTime(now),
+      }
+      await db.write((tx) => insertToken(tx, row))
+      return { token, api_token: present(row) }
+    },
+
+    async listTokens({ caller }, { query }) {
+      const limit = query.limit ?? limits.page.default
+      const before = cursorIn(query.cursor)
+      const { rows, next_cursor } = pageOf(await db.read((tx) => listTokens(tx, { user_id: caller.user_id, before, limit: limit + 1 })), limit)
+      return { api_tokens: rows.map(present), next_cursor }
+    },
+
+    async revokeToken({ caller }, { params }) {
+      if (!(await db.write((tx) => deleteToken(tx, caller.user_id, params.id))))
+        throw new Problem('token_not_found', 'You have no such token. List yours with GET /v1/tokens.')
+    },
+  }
+}
+
+const present = ({ id, name, last4, last_used_at, expires_at, created_at }: TokenRow): ApiToken => ({
+  id,
+  name,
+  prefix: 'svc_',
+  last4,
+  last_used_at,
+  expires_at,
+  created_at,
+})
