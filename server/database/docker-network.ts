@@ -19,7 +19,17 @@ export async function attach(engine: Engine, docker: Docker, network: string): P
   }
 }
 
-export async function makeNetwork(engine: Engine, docker: Docker, projectId: string): Promise<string> {
+/** Under way, by name: the engine itself would make two of one name for two who ask at once, and then find neither by it. */
+const making = new Map<string, Promise<string>>()
+
+export function makeNetwork(engine: Engine, docker: Docker, projectId: string): Promise<string> {
+  const name = engine.databaseNetwork(projectId)
+  const made = making.get(name) ?? createNetwork(engine, docker, projectId).finally(() => making.delete(name))
+  making.set(name, made)
+  return made
+}
+
+async function createNetwork(engine: Engine, docker: Docker, projectId: string): Promise<string> {
   const network = {
     Name: engine.databaseNetwork(projectId),
     CheckDuplicate: true,
