@@ -45,11 +45,12 @@ async function list(call: Call): Promise<number> {
       one.id,
       one.is_current ? `${one.status}, serving` : one.status,
       one.trigger,
+      one.target === 'preview' ? (one.branch ?? '-') : 'production',
       one.commit_sha === null ? '-' : `${one.commit_sha.slice(0, 7)}${one.is_dirty ? '+' : ''}`,
       one.build_ms === null ? '-' : `${(one.build_ms / 1000).toFixed(1)} s`,
       ago(one.created_at, call.now()),
     ])
-    for (const line of table(call.terminal, ['ID', 'STATUS', 'BY', 'COMMIT', 'BUILD', 'WHEN'], rows)) call.terminal.out(line)
+    for (const line of table(call.terminal, ['ID', 'STATUS', 'BY', 'FOR', 'COMMIT', 'BUILD', 'WHEN'], rows)) call.terminal.out(line)
   }
   return exitCodes.done
 }

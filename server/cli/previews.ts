@@ -4,25 +4,25 @@ import { ago, table } from './terminal.ts'
 
 export const previews: Command = {
   summary: 'Lists the previews of a project, and says what a push does.',
-  forms: ['previews SLUG', 'previews SLUG watch', 'previews SLUG pushes|branches|databases on|off', 'previews SLUG check'],
+  forms: ['previews SLUG', 'previews watch|check SLUG', 'previews pushes|branches|databases SLUG on|off'],
   options: {},
   more: [
     'pushes: whether a push to the production branch deploys it. branches: whether other branches get previews; off closes them.',
     'databases: whether each preview gets a copy of the project’s database. check looks at the repository at once.',
   ].join('\n'),
   async run(call) {
-    const [slug = '', verb = 'list'] = call.words
-    if (slug === '') throw new UsageError('SLUG is missing.')
-    if (verb === 'list') return list(call, slug)
-    if (verb === 'watch' || verb === 'check') {
-      words(call, 'SLUG', verb)
-      const operation = verb === 'watch' ? 'getWatching' : 'checkRepository'
+    const [first = ''] = call.words
+    // One word alone is a project, whatever it is called.
+    if (call.words.length < 2) return list(call, words(call, 'SLUG')[0] ?? '')
+    if (first === 'watch' || first === 'check') {
+      const [, slug = ''] = words(call, first, 'SLUG')
+      const operation = first === 'watch' ? 'getWatching' : 'checkRepository'
       return show(call, (await call.connect().call(operation, { params: { slug } })).watching)
     }
-    if (!Object.hasOwn(switches, verb)) throw new UsageError(`“${verb}” is none of watch, pushes, branches, databases, check.`)
-    const [, , state] = words(call, 'SLUG', verb, 'on|off')
-    if (state !== 'on' && state !== 'off') throw new UsageError(`Say on or off after ${verb}.`)
-    const body = { [switches[verb as keyof typeof switches]]: state === 'on' }
+    if (!Object.hasOwn(switches, first)) throw new UsageError(`“${first}” is none of watch, check, pushes, branches, databases.`)
+    const [, slug = '', state] = words(call, first, 'SLUG', 'on|off')
+    if (state !== 'on' && state !== 'off') throw new UsageError(`Say on or off after ${first} ${slug}.`)
+    const body = { [switches[first as keyof typeof switches]]: state === 'on' }
     return show(call, (await call.connect().call('updateWatching', { params: { slug }, body })).watching)
   },
 }

@@ -32,31 +32,32 @@ test('previews lists them, with their addresses', async () => {
   const { out } = await run('previews', 'shop')
   expect(out).toMatch(new RegExp(`feature/cart +ready +${sha.slice(0, 8)} +\\d+ s ago +${preview.url}`))
   expect(JSON.parse((await run('previews', 'shop', '--json')).out)).toEqual({ previews: [preview] })
+  expect((await run('deployments', 'shop')).out).toMatch(/ready, serving +push +feature\/cart +/)
 })
 
 test('what a push does is shown and switched', async () => {
-  const before = await run('previews', 'shop', 'watch')
+  const before = await run('previews', 'watch', 'shop')
   expect(before.out).toMatch(/repository +watched\n/)
   expect(before.out).toMatch(/pushes +on: a push to the production branch deploys it/)
-  expect((await run('previews', 'shop', 'pushes', 'off')).out).toMatch(/pushes +off/)
-  expect((await run('previews', 'shop', 'databases', 'on')).out).toMatch(/databases +on/)
-  expect((await run('previews', 'shop', 'branches', 'off')).out).toMatch(/repository +not watched\n/)
+  expect((await run('previews', 'pushes', 'shop', 'off')).out).toMatch(/pushes +off/)
+  expect((await run('previews', 'databases', 'shop', 'on')).out).toMatch(/databases +on/)
+  expect((await run('previews', 'branches', 'shop', 'off')).out).toMatch(/repository +not watched\n/)
   expect((await run('previews', 'shop')).out).toContain('No previews.')
-  expect(JSON.parse((await run('previews', 'shop', 'watch', '--json')).out)).toMatchObject({
+  expect(JSON.parse((await run('previews', 'watch', 'shop', '--json')).out)).toMatchObject({
     watching: { deploys_pushes: false, previews: false, preview_databases: true, state: 'off' },
   })
 })
 
 test('check looks at the repository, and says what is wrong', async () => {
-  await run('previews', 'shop', 'pushes', 'on')
-  expect((await run('previews', 'shop', 'check')).out).toMatch(/looked at +\d s ago/)
+  await run('previews', 'pushes', 'shop', 'on')
+  expect((await run('previews', 'check', 'shop')).out).toMatch(/looked at +\d s ago/)
   repository.remove()
-  expect((await run('previews', 'shop', 'check')).out).toContain('cannot be looked at: The folder of the repository is not on this machine.')
+  expect((await run('previews', 'check', 'shop')).out).toContain('cannot be looked at: The folder of the repository is not on this machine.')
 })
 
 test('usage: what is no verb, no state, no project', async () => {
   expect(await run('previews')).toMatchObject({ code: 2, err: expect.stringContaining('SLUG is missing') })
-  expect(await run('previews', 'shop', 'fold')).toMatchObject({ code: 2, err: expect.stringContaining('none of') })
-  expect(await run('previews', 'shop', 'pushes', 'maybe')).toMatchObject({ code: 2, err: expect.stringContaining('on or off') })
+  expect(await run('previews', 'fold', 'shop')).toMatchObject({ code: 2, err: expect.stringContaining('none of') })
+  expect(await run('previews', 'pushes', 'shop', 'maybe')).toMatchObject({ code: 2, err: expect.stringContaining('on or off') })
   expect(await run('previews', 'nowhere')).toMatchObject({ code: 1, err: expect.stringContaining('project_not_found') })
 })
