@@ -40,10 +40,12 @@ export function docsPage(): Answer {
 }
 
 function article({ path, method, operation }: { path: string; method: string; operation: Operation }, document: OpenApiDocument): string {
-  const body = operation.requestBody?.content['application/json']?.schema
+  const request = operation.requestBody?.content['application/json']
+  const body = request?.schema
   const file = body || !operation.requestBody ? undefined : Object.keys(operation.requestBody.content)
   const [status = '', success] = Object.entries(operation.responses).find(([code]) => code.startsWith('2')) ?? []
-  const answer = success?.content?.['application/json']?.schema
+  const shown = success?.content?.['application/json']
+  const answer = shown?.schema
   const events = success?.content?.['text/event-stream']?.['x-events']
   const refusals = Object.entries(operation.responses).filter(([code]) => !code.startsWith('2'))
   return `<article id="${operation.operationId}">
@@ -52,14 +54,18 @@ function article({ path, method, operation }: { path: string; method: string; op
 ${operation.description ? `<p>${inline(operation.description)}</p>` : ''}
 ${operation.parameters ? `<h4>Parameters</h4>${parameters(operation.parameters)}` : ''}
 ${body ? `<h4>Body</h4>${fields(body, document)}` : file ? `<h4>Body</h4><p>A file, as ${file.map((type) => `<code>${escapeHtml(type)}</code>`).join(', ')}.</p>` : ''}
-<h4>Answer ${status}</h4>${answer ? fields(answer, document) : `<p>${inline(success?.description ?? '')}</p>`}
+<h4>Answer ${status}</h4>${answer ? fields(answer, document) + sample(shown?.example) : `<p>${inline(success?.description ?? '')}</p>`}
 ${Object.entries(events ?? {})
   .map(([name, schema]) => `<h4>Event <code>${escapeHtml(name)}</code></h4>${fields(schema, document)}`)
   .join('')}
 <h4>Refusals</h4><table><tbody>${refusals.map(([code, { description }]) => `<tr><td>${code}</td><td>${inline(description)}</td></tr>`).join('')}</tbody></table>
-<h4>Example</h4><pre><code>${escapeHtml(example(method, path, { hasBody: body !== undefined, hasFile: file !== undefined, token: operation.security ? 'PURGE_TOKEN' : 'HOMEPORT_TOKEN' }))}</code></pre>
+<h4>Example</h4><pre><code>${escapeHtml(example(method, path, { body: request?.example, hasFile: file !== undefined, token: operation.security ? 'PURGE_TOKEN' : 'HOMEPORT_TOKEN' }))}</code></pre>
 </article>`
 }
+
+/** Folded away: one looks at it when one is about to read such an answer. */
+const sample = (value: unknown) =>
+  `<details><summary>An example</summary><pre><code>${escapeHtml(JSON.stringify(value, null, 2))}</code></pre></details>`
 
 const parameters = (list: Parameter[]) =>
   `<table><thead><tr><th>Name</th><th>In</th><th>Type</th><th></th></tr></thead><tbody>${list
@@ -117,12 +123,12 @@ const schemaName = (reference: string) => reference.slice(reference.lastIndexOf(
 
 const inline = (text: string) => escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>')
 
-function example(method: string, path: string, { hasBody, hasFile, token }: { hasBody: boolean; hasFile: boolean; token: string }): string {
+function example(method: string, path: string, { body, hasFile, token }: { body: unknown; hasFile: boolean; token: string }): string {
   const lines = [
     `curl ${method === 'GET' ? '' : `-X ${method} `}"$HOMEPORT_URL${path.replace(/\{(\w+)\}/g, (_, name: string) => `$${name.toUpperCase()}`)}"`,
     `-H "Authorization: Bearer $${token}"`,
   ]
-  if (hasBody) lines.push('-H "Content-Type: application/json"', '-d @body.json')
+  if (body !== undefined) lines.push('-H "Content-Type: application/json"', `-d '${JSON.stringify(body)}'`)
   if (hasFile) lines.push('-F file=@app.tar.gz')
   return lines.join(' \\\n  ')
 }

@@ -7,6 +7,7 @@ import { operations } from '../contract/index.ts'
 import { limits } from '../contract/limits.ts'
 import type { Group, OperationSpec } from '../contract/operation.ts'
 import { project } from '../contract/projects.ts'
+import { illustrate } from './examples.ts'
 
 /** As much of a JSON Schema as we read ourselves; the rest passes through. */
 export interface Schema {
@@ -27,12 +28,20 @@ export interface Parameter {
   required: boolean
   description?: string
   schema: Schema
+  example?: unknown
 }
 
-interface Described {
+interface Media {
+  schema: Schema
+  example?: unknown
+  examples?: Record<string, { value: unknown }>
+  'x-events'?: Record<string, Schema>
+}
+
+export interface Described {
   description: string
   headers?: Record<string, { $ref: string }>
-  content?: Record<string, { schema: Schema; 'x-events'?: Record<string, Schema> }>
+  content?: Record<string, Media>
 }
 
 export interface Operation {
@@ -42,7 +51,7 @@ export interface Operation {
   description?: string
   security?: Record<string, never[]>[]
   parameters?: Parameter[]
-  requestBody?: { required: boolean; content: Record<string, { schema: Schema }> }
+  requestBody?: { required: boolean; content: Record<string, Media> }
   responses: Record<string, Described>
 }
 
@@ -68,7 +77,7 @@ export function openApiDocument() {
   for (const [id, spec] of Object.entries(operations) as [string, OperationSpec][]) {
     paths[spec.path] = { ...paths[spec.path], [spec.method.toLowerCase()]: describeOperation(id, spec, names) }
   }
-  return {
+  return illustrate({
     openapi: '3.1.0',
     info: { title: 'Homeport', version: '1.0.0', description: introduction, license: { name: 'MIT', identifier: 'MIT' } },
     servers: [{ url: '/', description: 'This instance' }],
@@ -98,7 +107,7 @@ export function openApiDocument() {
         },
       },
     },
-  }
+  })
 }
 
 export type OpenApiDocument = ReturnType<typeof openApiDocument>
@@ -157,24 +166,32 @@ function describeOperation(operationId: string, spec: OperationSpec, names: Name
   if (spec.description) operation.description = spec.description
   const parameters = [...parametersIn('path', spec.params), ...parametersIn('query', spec.query), ...resumption(spec)]
   if (parameters.length > 0) operation.parameters = parameters
-  if (spec.body) operation.requestBody = { required: true, content: { 'application/json': { schema: ref(names.requests.get(spec.body) ?? '') } } }
+  if (spec.body)
+    operation.requestBody = { required: !spec.body.safeParse(undefined).success, content: { 'application/json': { schema: ref(names.requests.get(spec.body) ?? '') } } }
   if (spec.upload) operation.requestBody = { required: true, content: describeUpload(spec.upload.types) }
   operation.responses[String(spec.success.status)] = describeSuccess(spec, names)
   for (const [status, codes] of codesByStatus(spec)) {
     operation.responses[status] = {
       description: codes.map((code) => `\`${code}\``).join(', '),
       headers: status === '429' ? { ...everyHeader, 'Retry-After': { $ref: '#/components/headers/Retry-After' } } : everyHeader,
-      content: { 'application/json': { schema: ref('Error') } },
+      content: { 'application/json': { schema: codes.includes('env_vars_exist') ? withFieldsOf(spec) : ref('Error') } },
     }
   }
   return operation
+}
+
+/** The envelope with the fields of the good answer beside it: what was skipped, where nothing was left to create. */
+function withFieldsOf({ success }: OperationSpec): Schema {
+  const { created, skipped } = ('json' in success && schemaOf(success.json, 'output').properties) || {}
+  return { allOf: [ref('Error'), { type: 'object', properties: { ...(created && { created }), ...(skipped && { skipped }) } }] }
 }
 
 /** A file as the body itself, or as the one field of a form. */
 function describeUpload(types: readonly string[]): Record<string, { schema: Schema }> {
   const form: Schema = { type: 'object', properties: { file: { type: 'string', contentMediaType: 'application/octet-stream' } }, required: ['file'] }
   const raw = types.map((type) => [type, { schema: { type: 'string', contentMediaType: type } }] as const)
-  return { ...Object.fromEntries(raw), 'multipart/form-data': { schema: form } }
+  // First what generated clients should use: they send a form's file as it is.
+  return { 'multipart/form-data': { schema: form }, ...Object.fromEntries(raw) }
 }
 
 /** What a CMS calls: the address is `webhook_url` of `createPurgeToken`. */

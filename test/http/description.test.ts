@@ -1,0 +1,82 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { describe, expect, it } from 'vitest'
+import { operations } from '../../server/contract/index.ts'
+import type { OperationSpec } from '../../server/contract/operation.ts'
+import { openApiDocument } from '../../server/http/openapi.ts'
+import { docsPage } from '../../server/http/docs.ts'
+import { readDescription } from '../support/described.ts'
+
+/*
+ * The description as a stranger's tools read it: a second validator beside redocly (openapi.test.ts), examples that are what they
+ * illustrate, and the customer's count.
+ */
+
+const document = openApiDocument()
+const description = readDescription(document)
+const list = Object.entries(operations) as [string, OperationSpec][]
+const described = (spec: OperationSpec) => document.paths[spec.path]?.[spec.method.toLowerCase()]
+const json = '/content/application~1json'
+
+describe('the description', () => {
+  it('is valid for a second validator too', async () => {
+    const { valid, errors } = await new Validator().validate(structuredClone(document))
+    expect({ valid, errors }).toEqual({ valid: true, errors: undefined })
+  })
+
+  it('has no operation that the customer does not count', () => {
+    const counts: Record<string, number> = {}
+    for (const [, { group }] of list) counts[group] = (counts[group] ?? 0) + 1
+    // The customer's document, first table.
+    const wanted: Record<string, number> = {
+      Projects: 10,
+      Deployments: 11,
+      Domains: 9,
+      'Environment variables': 4,
+      Billing: 4,
+      Databases: 3,
+      'API tokens': 3,
+      Uploads: 1,
+    }
+    expect(Object.values(wanted).reduce((sum, count) => sum + count)).toBe(45)
+    for (const [group, count] of Object.entries(counts)) expect([group, count <= (wanted[group] ?? 0)]).toEqual([group, true])
+  })
+
+  it('needs a credential everywhere, and says which', () => {
+    expect(document.security).toEqual([{ bearer: [] }, { session: [] }])
+    for (const [, spec] of list) expect(described(spec)?.security).toBeUndefined()
+  })
+})
+
+describe('examples', () => {
+  it.each(list)('of %s are what they illustrate', (_id, spec) => {
+    const operation = described(spec)
+    const at = description.at(spec.method, spec.path)
+    const body = operation?.requestBody?.content['application/json']
+    if (spec.body) {
+      expect(body?.example).toBeDefined()
+      expect(description.faults(`${at}/requestBody${json}/schema`, body?.example)).toEqual([])
+      // Nor does the gate find fault with it, which knows more than a schema can say.
+      expect(spec.body.safeParse(body?.example).error?.issues).toBeUndefined()
+    }
+    for (const [status, response] of Object.entries(operation?.responses ?? {})) {
+      const media = response.content?.['application/json']
+      if (!media) continue
+      const shown = status.startsWith('2') ? [media.example] : Object.values(media.examples ?? {}).map(({ value }) => value)
+      expect([status, shown.length > 0 && !shown.includes(undefined)]).toEqual([status, true])
+      for (const value of shown)
+        expect([status, value, description.faults(`${at}/responses/${status}${json}/schema`, value)]).toEqual([status, value, []])
+    }
+    for (const parameter of operation?.parameters ?? []) if (parameter.in === 'path') expect(parameter.example).toBeTypeOf('string')
+  })
+
+  it('of a stream is a stream', () => {
+    const stream = document.paths['/v1/projects/{slug}/deployments/{id}/logs']?.get?.responses['200']?.content?.['text/event-stream']
+    expect(stream?.example).toMatch(/^event: log\nid: 1\ndata: \{.*\}\n\nevent: step\n/)
+  })
+
+  it('stand on the page for people', () => {
+    const page = String(docsPage().body)
+    expect(page).toContain('&#34;my-shop&#34;')
+    expect(page.match(/<summary>An example<\/summary>/g)?.length).toBeGreaterThanOrEqual(list.filter(([, spec]) => 'json' in spec.success).length)
+  })
+})
