@@ -39,6 +39,8 @@ function bind<Id extends OperationId>(id: Id, handlers: Handlers<Context>, strea
     if ('events' in success && request.headers.last_event_id) query.last_event_id = request.headers.last_event_id
     const body = spec.body ? parseBody(spec.body, request.body, request.headers) : undefined
     const upload = spec.upload ? request.upload(spec.upload) : undefined
+    const first = await request.begin?.()
+    if (first) return first
     const input: unknown = { params, query, body, upload }
     const output: unknown = await handler(context, input as Input<Operations[Id]>)
 

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { Handlers, OperationId } from '../contract/index.ts'
 import { limits } from '../contract/limits.ts'
 import type { Context } from '../features/context.ts'
+import type { KeptAnswers } from '../features/kept-answers.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { createApp, mount } from './app.ts'
@@ -10,6 +11,7 @@ import { createCallerLookup } from './caller.ts'
 import type { Authenticate } from './caller.ts'
 import { createDoors } from './doors.ts'
 import type { DoorOptions } from './doors.ts'
+import { createIdempotency } from './idempotency.ts'
 import { createPipeline } from './pipeline.ts'
 import { createRateLimit } from './rate-limit.ts'
 import type { RateLimits } from './rate-limit.ts'
@@ -32,6 +34,8 @@ export interface GateOptions extends DoorOptions {
   authenticate: Authenticate
   /** Whether a token or session is still good; asked every 3 s for those that hold a stream open. */
   credentialAlive?: (credentialId: string) => Promise<boolean>
+  /** First answers to requests with an idempotency key; without it the header means nothing. */
+  keptAnswers?: KeptAnswers
   /** Requests a minute; read on every request, so that a changed setting holds at once. */
   rateLimits?: () => RateLimits
   /** Names beside localhost that this instance answers to; without a port they stand for any. */
@@ -74,6 +78,7 @@ export function createGate(options: GateOptions): Gate {
     rate,
     findCaller: createCallerLookup(options),
     resolve: options.resolve,
+    idempotency: options.keptAnswers && createIdempotency(options.keptAnswers, log),
     log,
     patience_ms: patience.request_ms,
   })

@@ -8,6 +8,7 @@ import { newId } from '../lib/id.ts'
 import type { Log } from '../lib/log.ts'
 import { checkOrigin, unauthorized } from './caller.ts'
 import type { Door, DoorRequest } from './doors.ts'
+import type { Begin, Idempotency } from './idempotency.ts'
 import { routeNotFound } from './parse.ts'
 import { accountKey, addressKey } from './rate-limit.ts'
 import type { RateLimit } from './rate-limit.ts'
@@ -35,6 +36,8 @@ export interface OperationRequest {
   is_head: boolean
   /** Called when a stream of this request is over. */
   onEnd(): void
+  /** Called when the request is in order, right before the handler; an answer in its place is the first one to the same request. */
+  begin?: Begin
 }
 
 /** A request on its way to its operation. */
@@ -53,6 +56,8 @@ export interface PipelineParts {
   rate: RateLimit
   findCaller(req: IncomingMessage): Promise<Caller | undefined>
   resolve: ((context: Context, id: OperationId, params: Record<string, string>) => Promise<void>) | undefined
+  /** Answers a request with a key that was answered before. */
+  idempotency: Idempotency | undefined
   log: Log
   /** How long the body of a request may take. */
   patience_ms: number
@@ -62,7 +67,7 @@ export interface PipelineParts {
  * The way of every request, in the contract's order of checks: transport, host, rate, authentication, origin, resource, input,
  * and then the handler with its own 503, 402 and 409. Never rejects: what is thrown on the way becomes the envelope.
  */
-export function createPipeline({ routes, hosts, rate, findCaller, resolve, log, patience_ms }: PipelineParts) {
+export function createPipeline({ routes, hosts, rate, findCaller, resolve, idempotency, log, patience_ms }: PipelineParts) {
   return answer
 
   async function answer(req: IncomingMessage, res: ServerResponse): Promise<Answer> {
@@ -119,22 +124,37 @@ export function createPipeline({ routes, hosts, rate, findCaller, resolve, log, 
     if (spec.access === 'owner' && !caller.is_instance_owner) throw new Problem('forbidden', 'Only the owner of this instance may do that.')
     const client = createClientSignal(res)
     const context = new RequestContext(caller, requestId, isLocal(req), client)
+    const wanted = spec.upload
+    const keyed = idempotency?.(req, {
+      account_id: caller.account_id,
+      user_id: caller.user_id,
+      request_id: requestId,
+      operation: target.id,
+      params,
+      query,
+      body: asked.body,
+      upload: wanted && (() => openUpload(req, res, wanted)),
+    })
+    const replayed = await keyed?.replay()
+    if (replayed) return replayed
     // Without a body or a query there is nothing to refuse before the handler itself looks for what the path names.
-    if (resolve && (query !== '' || spec.body || spec.upload)) await resolve(context, target.id, params)
+    if (resolve && (query !== '' || spec.body || spec.upload || keyed)) await resolve(context, target.id, params)
+    keyed?.check()
     const headers = {
       type: req.headers['content-type'],
       encoding: req.headers['content-encoding'],
       last_event_id: headerValues(req, 'last-event-id')[0],
     }
-    return target.run(context, {
+    const request: OperationRequest = {
       params,
       query,
       body: asked.body,
-      upload: (wanted) => openUpload(req, res, wanted),
+      upload: (file) => (keyed ? keyed.hashing(openUpload(req, res, file)) : openUpload(req, res, file)),
       headers,
       is_head: req.method === 'HEAD',
       onEnd: () => client.abort(),
-    })
+    }
+    return keyed ? keyed.around((begin) => target.run(context, { ...request, begin })) : target.run(context, request)
   }
 }
 
