@@ -13,6 +13,7 @@ import { createAuthenticator, newSignInCode } from './features/authenticate.ts'
 import { examine } from './features/doctor.ts'
 import { layFoundation } from './features/found.ts'
 import { createHandlers, createResolver, type FeatureDeps } from './features/index.ts'
+import { createKeptAnswers } from './features/kept-answers.ts'
 import { lanFacts } from './features/lan.ts'
 import { plans } from './features/plans.ts'
 import { createPurge, createPurgeTokenLookup } from './features/purge.ts'
@@ -150,6 +151,8 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     })
     closers.push(() => care.close())
     care.rounds.add('retention', () => engine.prune())
+    const keptAnswers = createKeptAnswers({ db: store.db, sealer, clock })
+    care.rounds.add('kept_answers', keptAnswers.sweep)
 
     const engine = (built = createEngine({
       store,
@@ -254,6 +257,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     const gate = createGate({
       handlers: createHandlers(features),
       resolve: createResolver(features),
+      keptAnswers,
       authenticate: authenticator,
       credentialAlive: authenticator.credentialAlive,
       signIn: authenticator.signIn,
