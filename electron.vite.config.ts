@@ -29,5 +29,10 @@ export default defineConfig({
     },
   },
   // The platform serves it under /app/, to a browser and to the desktop's window alike.
-  renderer: { root: 'renderer', ...dashboard, build: { ...dashboard.build, rollupOptions: { input: { index: 'renderer/index.html' } } } },
+  // Its folder is named from here: electron-vite takes it from the root of the repository, vite by itself from `renderer/`.
+  renderer: {
+    root: 'renderer',
+    ...dashboard,
+    build: { ...dashboard.build, outDir: 'out/renderer', rollupOptions: { input: { index: 'renderer/index.html' } } },
+  },
 })

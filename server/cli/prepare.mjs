@@ -12,6 +12,8 @@ export const root = fileURLToPath(new URL('../..', import.meta.url))
 
 const sources = ['main', 'preload', 'renderer', 'server', 'electron.vite.config.ts', 'tsconfig.json', 'package.json', 'package-lock.json']
 const stampFile = join(root, 'out', '.built-from')
+/** What a build makes, below `out/`. */
+const built = ['main/index.js', 'main/homeport.js', 'preload/index.cjs', 'renderer/index.html']
 const buildLock = join(root, 'node_modules', '.homeport-building')
 
 /** Installs when a package of the lock file is missing or has another version. A few milliseconds when all is there. */
@@ -80,6 +82,8 @@ export async function buildChanged() {
     const stamp = sourceStamp()
     const { status, stdout, stderr } = await capture(nodePath(), [builder, 'build', '--logLevel', 'warn'])
     if (status !== 0) throw new Error(`The build failed:\n${stdout}${stderr}`)
+    const missing = built.filter((file) => !existsSync(join(root, 'out', file)))
+    if (missing.length > 0) throw new Error(`The build did not make ${missing.join(', ')}.\n${stdout}${stderr}`)
     mkdirSync(join(root, 'out'), { recursive: true })
     writeFileSync(stampFile, stamp)
     return true

@@ -36,7 +36,9 @@ describe('npm start', () => {
       expect(err.match(/Homeport runs without a window: .+\./g)).toHaveLength(1)
       const instance = readInstanceFile(join(folder.path, 'data'))
       expect(out).toContain(instance?.sign_in_url)
-      expect((await fetch(instance!.dashboard_url)).status).toBe(200)
+      const page = await (await fetch(instance!.dashboard_url)).text()
+      const script = new URL(/src="([^"]+\.js)"/.exec(page)?.[1] ?? 'no script', instance!.dashboard_url)
+      expect((await fetch(script)).headers.get('content-type')).toContain('javascript')
     } finally {
       child.kill('SIGTERM')
     }

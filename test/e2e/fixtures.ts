@@ -1,8 +1,6 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { AxeBuilder } from '@axe-core/playwright'
 import { type Page, test as base, expect } from '@playwright/test'
-import { build } from 'vite'
+import { buildChanged } from '../../server/cli/prepare.mjs'
 import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
 import { type Repository, makeRepository } from '../support/repository.ts'
 
@@ -68,11 +66,9 @@ export async function expectForEverybody(page: Page, name: string): Promise<void
     .toBe(0)
 }
 
-/** `npm test` has built everything; who runs one story by hand may not have. */
+/** The dashboard as `npm start` builds it: `npm test` has done so; who runs one story by hand may not have. */
 export async function buildDashboard(): Promise<void> {
-  const root = join(import.meta.dirname, '../..')
-  if (existsSync(join(root, 'out/renderer/assets'))) return
-  await build({ root: join(root, 'renderer'), configFile: join(root, 'renderer/vite.config.ts'), logLevel: 'warn' })
+  await buildChanged()
 }
 
 /** A server without dependencies that greets, and talks about it. */
