@@ -1,8 +1,8 @@
 import { defineConfig } from 'electron-vite'
-import dashboard from './renderer/vite.config.ts'
 
 /**
- * One build, three parts: `out/main` (the desktop, and the command line as a second entry), `out/preload`, `out/renderer`.
+ * Two parts of the build: `out/main` (the desktop, and the command line as a second entry) and `out/preload`. The third, `out/renderer`,
+ * is built by vite itself (renderer/vite.config.ts): the platform serves it under /app/, and electron-vite insists on addresses for file://.
  * What only speeds up the start when it is in the bundle is bundled; what finds files beside itself stays a package.
  */
 export default defineConfig({
@@ -27,12 +27,5 @@ export default defineConfig({
         output: { format: 'cjs', entryFileNames: '[name].cjs' },
       },
     },
-  },
-  // The platform serves it under /app/, to a browser and to the desktop's window alike.
-  // Its folder is named from here: electron-vite takes it from the root of the repository, vite by itself from `renderer/`.
-  renderer: {
-    root: 'renderer',
-    ...dashboard,
-    build: { ...dashboard.build, outDir: 'out/renderer', rollupOptions: { input: { index: 'renderer/index.html' } } },
   },
 })

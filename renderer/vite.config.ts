@@ -1,7 +1,7 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 
-/** How the dashboard is built; electron.vite.config.ts takes it over. Served under `/app/`, in the desktop window as well. */
+/** How the dashboard is built. Served under `/app/`, in the desktop window as well. */
 export default defineConfig({
   base: '/app/',
   plugins: [react()],

@@ -12,7 +12,12 @@ export const root = fileURLToPath(new URL('../..', import.meta.url))
 
 const sources = ['main', 'preload', 'renderer', 'server', 'electron.vite.config.ts', 'tsconfig.json', 'package.json', 'package-lock.json']
 const stampFile = join(root, 'out', '.built-from')
-/** What a build makes, below `out/`. */
+/** The same as the script `build` of package.json: the desktop with its preload, then the dashboard. */
+const builds = [
+  [join(root, 'node_modules', 'electron-vite', 'bin', 'electron-vite.js'), 'build', '--logLevel', 'warn'],
+  [join(root, 'node_modules', 'vite', 'bin', 'vite.js'), 'build', join(root, 'renderer'), '--logLevel', 'warn'],
+]
+/** What they make, below `out/`. */
 const built = ['main/index.js', 'main/homeport.js', 'preload/index.cjs', 'renderer/index.html']
 const buildLock = join(root, 'node_modules', '.homeport-building')
 
@@ -69,9 +74,8 @@ export const isModern = Number(process.versions.napi) >= 10
 
 /** Builds `out/` when a source has changed since the last build; returns whether it had to. Two callers at once build once. */
 export async function buildChanged() {
-  const builder = join(root, 'node_modules', 'electron-vite', 'bin', 'electron-vite.js')
   // An installation without the tools of development runs what it was delivered with.
-  if (!existsSync(builder)) return false
+  if (!builds.every(([tool]) => existsSync(tool))) return false
   const isFresh = () => existsSync(stampFile) && readFileSync(stampFile, 'utf8') === sourceStamp()
   if (isFresh()) return false
 
@@ -80,10 +84,12 @@ export async function buildChanged() {
     if (isFresh()) return true
     say('Building Homeport; this takes a few seconds.')
     const stamp = sourceStamp()
-    const { status, stdout, stderr } = await capture(nodePath(), [builder, 'build', '--logLevel', 'warn'])
-    if (status !== 0) throw new Error(`The build failed:\n${stdout}${stderr}`)
+    for (const build of builds) {
+      const { status, stdout, stderr } = await capture(nodePath(), build)
+      if (status !== 0) throw new Error(`The build failed:\n${stdout}${stderr}`)
+    }
     const missing = built.filter((file) => !existsSync(join(root, 'out', file)))
-    if (missing.length > 0) throw new Error(`The build did not make ${missing.join(', ')}.\n${stdout}${stderr}`)
+    if (missing.length > 0) throw new Error(`The build did not make ${missing.join(', ')}.`)
     mkdirSync(join(root, 'out'), { recursive: true })
     writeFileSync(stampFile, stamp)
     return true

@@ -36,8 +36,10 @@ describe('npm start', () => {
       expect(err.match(/Homeport runs without a window: .+\./g)).toHaveLength(1)
       const instance = readInstanceFile(join(folder.path, 'data'))
       expect(out).toContain(instance?.sign_in_url)
-      const page = await (await fetch(instance!.dashboard_url)).text()
-      const script = new URL(/src="([^"]+\.js)"/.exec(page)?.[1] ?? 'no script', instance!.dashboard_url)
+      // Deep below its root, as who comes by a link: the addresses in it must hold there too.
+      const deep = new URL('projects/some', instance!.dashboard_url)
+      const page = await (await fetch(deep)).text()
+      const script = new URL(/type="module"[^>]* src="([^"]+\.js)"/.exec(page)?.[1] ?? 'no-script', deep)
       expect((await fetch(script)).headers.get('content-type')).toContain('javascript')
     } finally {
       child.kill('SIGTERM')
