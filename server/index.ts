@@ -14,6 +14,7 @@ import { examine } from './features/doctor.ts'
 import { layFoundation } from './features/found.ts'
 import { createHandlers, createResolver, type FeatureDeps } from './features/index.ts'
 import { createKeptAnswers } from './features/kept-answers.ts'
+import { createJoining } from './features/joining.ts'
 import { lanFacts } from './features/lan.ts'
 import { plans } from './features/plans.ts'
 import { createPurge, createPurgeTokenLookup } from './features/purge.ts'
@@ -26,6 +27,7 @@ import { createBus } from './lib/bus.ts'
 import { isoTime, systemClock } from './lib/clock.ts'
 import { type InstanceFile, isProcessAlive, readInstanceFile, removeInstanceFile, writeInstanceFile } from './lib/instance-file.ts'
 import { silentLog } from './lib/log.ts'
+import { createMail } from './mail/smtp.ts'
 import type { PlatformOptions } from './options.ts'
 import { DataFolderTaken, type Platform, type PlatformHost, shownHost } from './platform.ts'
 import { appsToStop } from './runtime/choose.ts'
@@ -212,6 +214,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       archives,
       screenshots,
       backups: care.backups,
+      mail: createMail({ url: options.smtp_url, from: options.smtp_from, log }),
       disk: createDisk({
         data_dir,
         store,
@@ -250,6 +253,9 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
         }),
     }
 
+    closers.push(() => features.mail.close())
+    const signInByPassword = createPasswordSignIn({ db: store.db, clock })
+
     const loop = monitorEventLoopDelay({ resolution: 10 })
     loop.enable()
     closers.push(() => loop.disable())
@@ -261,7 +267,8 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       authenticate: authenticator,
       credentialAlive: authenticator.credentialAlive,
       signIn: authenticator.signIn,
-      signInByPassword: createPasswordSignIn({ db: store.db, clock }),
+      signInByPassword,
+      joining: createJoining(features, signInByPassword, authenticator),
       owner_email: foundation.owner.email,
       cookie_name: foundation.cookie_name,
       dashboard_dir: options.dashboard_dir,

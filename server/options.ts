@@ -25,6 +25,9 @@ export interface PlatformOptions {
   docker_host: string | null
   /** The browser that takes screenshots: its path, `auto` for one that is found, `off` for none. */
   chromium: string
+  /** The mail server, as `smtp://user:password@host:587`, and whom letters come from. */
+  smtp_url: string | null
+  smtp_from: string | null
   home: string
   hosts_path: string
   /** The host's environment, for tools that are started: each of them gets an allow-list of it and nothing more. */
@@ -81,6 +84,7 @@ export function readOptions(flags: PlatformFlags = {}, env: NodeJS.ProcessEnv = 
     npmrc_file: env.HOMEPORT_NPMRC ?? null,
     docker_host: env.DOCKER_HOST ?? null,
     chromium: env.HOMEPORT_CHROMIUM || 'auto',
+    ...mailServer(env),
     home: homedir(),
     hosts_path: hostsPath(env),
     environment: { ...env },
@@ -131,6 +135,14 @@ function portOf(flag: string, text: string | undefined, fallback: number): numbe
   const port = Number(text)
   if (!/^\d{1,5}$/.test(text) || port > 65_535) throw new UsageError(`${flag} is a number from 0 to 65535, not ${text}.`)
   return port
+}
+
+function mailServer(env: NodeJS.ProcessEnv): Pick<PlatformOptions, 'smtp_url' | 'smtp_from'> {
+  const url = env.HOMEPORT_SMTP_URL || null
+  // What is wrong with it is not shown: it holds a password.
+  if (url !== null && !(/^smtps?:$/.test(URL.parse(url)?.protocol ?? '') && URL.parse(url)?.hostname))
+    throw new UsageError('HOMEPORT_SMTP_URL is an address such as smtp://user:password@mail.example.com:587, or smtps://… for TLS from the start.')
+  return { smtp_url: url, smtp_from: env.HOMEPORT_SMTP_FROM || null }
 }
 
 /** In Electron the running binary is no Node: ours is the one of the `node` package. */

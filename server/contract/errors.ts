@@ -22,6 +22,7 @@ export const errorStatus = {
   user_not_found: 404,
   dump_not_found: 404,
   backup_not_found: 404,
+  invitation_not_found: 404,
   route_not_found: 404,
   method_not_allowed: 405,
   request_timeout: 408,

@@ -6,6 +6,7 @@ import { instanceOperations } from './instance.ts'
 import { metricsOperations, sparklineOperations } from './metrics.ts'
 import { networkOperations } from './network.ts'
 import type { HandlersOf, OperationSpec } from './operation.ts'
+import { peopleOperations } from './people.ts'
 import { previewOperations, screenshotOperations, watchOperations } from './previews.ts'
 import { projectOperations } from './projects.ts'
 import { tokenOperations } from './tokens.ts'
@@ -30,6 +31,7 @@ export const operations = {
 export const allOperations = {
   ...operations,
   ...instanceOperations,
+  ...peopleOperations,
   ...databaseDumpOperations,
   ...networkOperations,
   ...sparklineOperations,

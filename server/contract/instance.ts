@@ -50,6 +50,7 @@ export const settings = z.object({
   hosts_file: z.boolean().describe('Whether the hosts file of this machine is kept in step with the local names.'),
   screenshots: z.boolean().describe('Whether pictures are taken of what was deployed.'),
   lan: z.boolean().describe('Whether edge and dashboard are open to the network around this machine. Needs the owner’s password.'),
+  sign_up: z.enum(['off', 'invited', 'open']).describe('Who may get an account: nobody new, whoever is invited, or everybody who proves an address.'),
   plan: planName.describe('Plan of the owner’s account, to try a client against every 402.'),
   email_verified: z.boolean().describe('Whether the owner’s email counts as verified.'),
   payment_method: z.boolean().describe('Whether the owner’s account has a card.'),

@@ -115,11 +115,12 @@ export const projectOperations = {
     path: '/v1/projects/{slug}',
     group: 'Projects',
     summary: 'Delete a project for good',
+    description: 'For the owner of its account: a member of the team gets `forbidden` (our reading).',
     access: 'caller',
     params: projectParams,
     query: empty,
     success: { status: 204 },
-    errors: ['project_not_found'],
+    errors: ['forbidden', 'project_not_found'],
   }),
   stopProject: operation({
     method: 'POST',

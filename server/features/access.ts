@@ -25,6 +25,12 @@ export function deploymentFor(tx: Tx, caller: Caller, slug: string, id: string):
   return { project, deployment }
 }
 
+/** What the owner of an account alone may do: a member of the team uses its projects, and gives nothing of it away. */
+export function ownAccount(caller: Caller, accountId: string, what: string): void {
+  if (caller.account_id !== accountId)
+    throw new Problem('forbidden', `Only the owner of the account may ${what}. You are a member of its team: ask the owner.`)
+}
+
 export function maySee(tx: Tx, caller: Caller, accountId: string): boolean {
   return caller.account_id === accountId || accountsOf(tx, caller).includes(accountId)
 }

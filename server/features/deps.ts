@@ -7,6 +7,7 @@ import type { Engine } from '../deploy/engine.ts'
 import type { EdgeCache } from '../edge/edge.ts'
 import type { Bus } from '../lib/bus.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Mail } from '../mail/mail.ts'
 import type { Archives } from '../source/archive.ts'
 import type { Sealer } from '../store/sealed.ts'
 import type { Names } from '../names/names.ts'
@@ -56,6 +57,7 @@ export interface FeatureDeps {
   /** What takes which room, and how some of it is freed. */
   disk: Disk
   backups: Backups
+  mail: Mail
   /** Pictures of what was deployed. */
   screenshots: { read(of: { id: string; project_id: string }, variant: ScreenshotVariant): Promise<Uint8Array | undefined> }
   /** HTTPS on local names, and the hosts file. */

@@ -15,12 +15,14 @@ import { createHttpsHandlers } from './https.ts'
 import { createInstanceHandlers } from './instance.ts'
 import { createLanHandlers } from './lan.ts'
 import { createPasswordHandlers } from './password.ts'
+import { createVerificationHandlers } from './joining.ts'
 import { createMetricsHandlers } from './metrics.ts'
 import { createPeopleHandlers } from './people.ts'
 import { createPreviewHandlers } from './previews.ts'
 import { createProjectHandlers } from './projects.ts'
 import { createScreenshotHandlers } from './screenshots.ts'
 import { createTokenHandlers } from './tokens.ts'
+import { createTeamHandlers } from './team.ts'
 import { createUploadHandlers } from './uploads.ts'
 
 export type { FeatureDeps } from './deps.ts'
@@ -41,6 +43,8 @@ export function createHandlers(deps: FeatureDeps): Handlers<Context> {
     ...createLanHandlers(deps),
     ...createPasswordHandlers(deps),
     ...createPeopleHandlers(deps),
+    ...createTeamHandlers(deps),
+    ...createVerificationHandlers(deps),
     ...createHttpsHandlers(deps),
     ...createScreenshotHandlers(deps),
     ...createTokenHandlers(deps),

@@ -7,7 +7,7 @@ import { pageOf, readCursor } from '../store/page.ts'
 import type { Tx } from '../store/open.ts'
 import { countProjects, findProject, findProjectBySlug, insertProject, listProjects, updateProject } from '../store/projects.ts'
 import type { ProjectRow } from '../store/tables.ts'
-import { accountsOf, projectFor } from './access.ts'
+import { accountsOf, ownAccount, projectFor } from './access.ts'
 import type { Caller, Context } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import * as gates from './gates.ts'
@@ -111,6 +111,7 @@ export function createProjectHandlers(deps: FeatureDeps): ProjectHandlers {
 
     async deleteProject({ caller }, { params }) {
       const project = await db.read((tx) => projectFor(tx, caller, params.slug))
+      ownAccount(caller, project.account_id, 'delete a project')
       await deps.engine.remove(project.id)
     },
 

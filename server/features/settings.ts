@@ -29,6 +29,7 @@ const defaults: Plain = {
   hosts_file: false,
   screenshots: true,
   lan: false,
+  sign_up: 'invited',
 }
 
 /** The settings, read once and kept in memory. Three of them are the owner's own account, so that a plan can be tried. */

@@ -4,6 +4,7 @@ import type { RuntimeStatus } from '../contract/instance.ts'
 import { createDashboard } from './dashboard.ts'
 import { docsPage } from './docs.ts'
 import { openApiDocument } from './openapi.ts'
+import { type Joining, peopleDoors } from './people-doors.ts'
 import { purgeHookDoor } from './purge-hook.ts'
 import type { PurgeHook } from './purge-hook.ts'
 import { json, redirect, text } from './respond.ts'
@@ -47,6 +48,7 @@ export interface DoorOptions extends SignInOptions {
   health(): Promise<Health>
   dashboard_dir: string | null
   purgeHook: PurgeHook
+  joining: Joining
 }
 
 export function createDoors(options: DoorOptions): Door[] {
@@ -66,6 +68,7 @@ export function createDoors(options: DoorOptions): Door[] {
     { path: '/docs', is_counted: false, answer: async () => (docs ??= docsPage()) },
     { path: '/sign-in', is_counted: true, answer: (request) => signInByCode(request, options) },
     { method: 'POST', path: '/sign-in', is_counted: 'by_address', answer: (request) => signInByPassword(request, options) },
+    ...peopleDoors(options),
     purgeHookDoor(options.purgeHook),
     { path: '/app/**', is_counted: false, answer: (request) => dashboard(request.params.path ?? '/app/') },
     { path: '/app', is_counted: false, answer: async () => redirect(302, '/app/') },

@@ -1,14 +1,9 @@
 import { Problem } from '../contract/errors.ts'
-import { isOwnOrigin } from './caller.ts'
 import type { DoorRequest } from './doors.ts'
+import { alertOf, fields, foreignReason, type Session, sessionCookie } from './form.ts'
 import { escapeHtml, page } from './page.ts'
 import { json, redirect } from './respond.ts'
 import type { Answer } from './respond.ts'
-
-interface Session {
-  secret: string
-  max_age_s: number
-}
 
 export interface SignInOptions {
   /** Takes a one-time code; undefined when it is wrong, used or expired. */
@@ -30,7 +25,7 @@ export async function signInByCode(request: DoorRequest, options: SignInOptions)
   if (request.is_head) return redirect(303, '/app/')
   if (codes.length === 0 && request.accepts_html) return form(200, options.owner_email)
   const session = codes.length === 1 && codes[0] ? await options.signIn(codes[0]) : undefined
-  if (session) return redirect(303, '/app/', cookie(options, session))
+  if (session) return redirect(303, '/app/', sessionCookie(options.cookie_name, session))
   if (!request.accepts_html) throw new Problem('unauthorized', 'This sign-in link was used before or has expired. Make a new one with: homeport open')
   return page(
     401,
@@ -41,17 +36,17 @@ export async function signInByCode(request: DoorRequest, options: SignInOptions)
 
 /** From another device: by address and password. What was wrong of the two is not told, nor whether the address is known. */
 export async function signInByPassword(request: DoorRequest, options: SignInOptions): Promise<Answer> {
-  const { accepts_html, headers, is_local } = request
-  const foreign = foreignReason(headers['sec-fetch-site'], headers.origin, headers.host)
+  const { accepts_html, is_local } = request
+  const foreign = foreignReason(request)
   if (foreign) {
     if (!accepts_html) throw new Problem('origin_not_allowed', foreign)
     return page(403, 'Sign in from our own page', `<p>${foreign}</p><p><a href="/sign-in">Go to the sign-in page</a></p>`)
   }
-  const { email, password } = fields(request)
+  const { email, password } = fields(request, 'email', 'password')
   const result = await options.signInByPassword({ email, password, is_local })
 
   if ('session' in result) {
-    const set = cookie(options, result.session)
+    const set = sessionCookie(options.cookie_name, result.session)
     return accepts_html ? redirect(303, '/app/', set) : json(200, { ok: true, location: '/app/' }, set)
   }
   if ('wait_s' in result) {
@@ -65,41 +60,8 @@ export async function signInByPassword(request: DoorRequest, options: SignInOpti
   return form(401, email, sentence)
 }
 
-/** Another site could sign a visitor in as somebody else. A browser always says where a form comes from. */
-function foreignReason(site: string | string[] | undefined, origin: string | undefined, host: string | undefined): string | undefined {
-  const isForeign = (site !== undefined && site !== 'same-origin') || (origin !== undefined && !isOwnOrigin(origin, host))
-  if (isForeign) return 'This sign-in came from another site. Use the sign-in page of this instance.'
-  if (site === undefined && origin === undefined) return 'A sign-in needs an Origin header of this instance. Scripts use an API token.'
-  return undefined
-}
-
-function fields({ body, headers }: DoorRequest): { email: string; password: string } {
-  const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase()
-  if (type === 'application/x-www-form-urlencoded') {
-    const form = new URLSearchParams(body.toString('utf8'))
-    return { email: cut(form.get('email')), password: cut(form.get('password')) }
-  }
-  if (type !== 'application/json')
-    throw new Problem('unsupported_media_type', 'Send email and password as application/x-www-form-urlencoded, or as JSON.')
-  try {
-    const value: unknown = JSON.parse(body.toString('utf8'))
-    const get = (name: string) => (typeof value === 'object' && value !== null ? Object.entries(value).find(([key]) => key === name)?.[1] : undefined)
-    return { email: cut(get('email')), password: cut(get('password')) }
-  } catch (cause) {
-    throw new Problem('invalid_json', 'The body is not JSON.', { cause })
-  }
-}
-
-/** Longer than any that can be set, hence wrong, and no work for the hash. */
-const cut = (value: unknown): string => (typeof value === 'string' ? value.slice(0, 300) : '')
-
-const cookie = (options: SignInOptions, session: Session) => ({
-  'set-cookie': `${options.cookie_name}=${session.secret}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${Math.floor(session.max_age_s)}`,
-})
-
 function form(status: number, email: string, problem?: string): Answer {
-  const alert = problem === undefined ? '' : `<p role="alert" id="problem">${escapeHtml(problem)}</p>`
-  const described = problem === undefined ? '' : ' aria-describedby="problem"'
+  const { alert, described } = alertOf(problem, escapeHtml)
   return page(
     status,
     'Sign in',

@@ -50,6 +50,8 @@ export function updateAccount(tx: Tx, id: string, change: Partial<Pick<AccountRo
 
 /** The account stays, as its projects' tombstones name it; nobody can sign in to it any more. */
 export function removeUser(tx: Tx, id: string): void {
+  for (const table of ['invitations', 'team_members'])
+    tx.sqlRun(`DELETE FROM ${table} WHERE account_id = (SELECT account_id FROM users WHERE id = ?)`, id)
   tx.run(tx.query.deleteFrom('users').where('id', '=', id))
 }
 

@@ -18,6 +18,7 @@ import { newToken } from '../../server/lib/token.ts'
 import { createDatabaseHandlers } from './double-databases.ts'
 import { createEdgeHandlers } from './double-edge.ts'
 import { createEnvVarHandlers } from './double-env-vars.ts'
+import { createPeopleHandlers, doubleJoining } from './double-people.ts'
 import { createPreviewHandlers } from './double-previews.ts'
 import { createTokenHandlers } from './double-tokens.ts'
 import { createUpkeepHandlers } from './double-upkeep.ts'
@@ -80,6 +81,7 @@ export async function startDouble(overrides: Partial<GateOptions> & { host?: str
       if (password === 'too often') return { wait_s: 7 }
       return email === 'owner@example.com' && password === 'correct horse' ? { session: { secret: owner.session, max_age_s: 3600 } } : { wrong: true }
     },
+    joining: doubleJoining(owner.session),
     owner_email: 'owner@example.com',
     cookie_name: cookieName,
     health: async () => ({ status: 'ok', version: '0.1.0', runtime: null, uptime_s: 1, checks: { database: 'ok' } }),
@@ -249,6 +251,7 @@ function createHandlers(
     hosts_file: false,
     screenshots: true,
     lan: false,
+    sign_up: 'invited' as const,
     platform_ip: null,
     dns_resolvers: null,
     plan: 'pro' as const,
@@ -328,6 +331,7 @@ function createHandlers(
     ...createPreviewHandlers((context, slug) => visible(projects, context, slug)),
     ...createTokenHandlers(),
     ...createUpkeepHandlers(),
+    ...createPeopleHandlers(),
     getSession: async ({ caller }) => ({
       user: user(caller),
       account: account(caller),

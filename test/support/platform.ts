@@ -56,6 +56,8 @@ export async function startTestPlatform(options: {
   screenshots?: true | Screenshotter
   /** Stand for this machine's addresses on a network; of 127.0.0.0/8, which Linux has whole. */
   lan_addresses?: () => string[]
+  /** A mail server; without one nothing is sent. */
+  smtp_url?: string
 }): Promise<TestPlatform> {
   const data_dir = options.data_dir ?? mkdtempSync(join(tmpdir(), 'homeport-data-'))
   const log: string[] = []
@@ -63,6 +65,7 @@ export async function startTestPlatform(options: {
     {
       ...readOptions({ data: data_dir, port: String(options.port ?? 0), 'edge-port': String(options.edge_port ?? 0), runtime: options.runtime }),
       chromium: options.screenshots === true ? (chromiumPath ?? 'auto') : 'off',
+      smtp_url: options.smtp_url ?? null,
     },
     {
       log: createLog((line) => log.push(line)),

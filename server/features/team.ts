@@ -1,0 +1,95 @@
+import { Problem } from '../contract/errors.ts'
+import type { Handlers } from '../contract/index.ts'
+import { isoTime } from '../lib/clock.ts'
+import { newId } from '../lib/id.ts'
+import { hashSecret, newSecret } from '../lib/token.ts'
+import { acceptInvitation, findInvitation, insertInvitation, listInvitations, listTeam, listTeamsOf, removeInvitation } from '../store/invitations.ts'
+import type { Tx } from '../store/open.ts'
+import { addTeamMember, removeTeamMember } from '../store/people.ts'
+import type { InvitationRow } from '../store/tables.ts'
+import type { Context } from './context.ts'
+import type { FeatureDeps } from './deps.ts'
+import { invitationLetter, linkBase } from './letters.ts'
+
+type TeamHandlers = Pick<Handlers<Context>, 'getTeam' | 'createInvitation' | 'revokeInvitation' | 'acceptInvitation' | 'removeMember' | 'leaveTeam'>
+
+const life_ms = 7 * 24 * 3600_000
+/** Open at once, so that nobody has letters sent without end. */
+const maxOpen = 50
+
+export const invitationGone = () =>
+  new Problem('invitation_not_found', 'This invitation was used before, was taken back or has expired. Ask for a new one.')
+
+/** The team of the caller's own account. Of another account's team one is a member, who manages nothing there. */
+export function createTeamHandlers(deps: FeatureDeps): TeamHandlers {
+  const { db } = deps.store
+  const now = () => isoTime(deps.clock.now())
+
+  return {
+    async getTeam({ caller }) {
+      return db.read((tx) => ({
+        members: listTeam(tx, caller.account_id),
+        invitations: listInvitations(tx, caller.account_id, now()).map(presentInvitation),
+        teams: listTeamsOf(tx, caller.user_id),
+      }))
+    },
+
+    async createInvitation({ caller }, { body }) {
+      if (!caller.email_verified) throw new Problem('email_not_verified', 'Verify your own email address first; then invite others.')
+      const code = newSecret()
+      const row: InvitationRow = {
+        id: newId('inv'),
+        account_id: caller.account_id,
+        email: body.email,
+        hash: hashSecret(code),
+        expires_at: isoTime(deps.clock.now() + life_ms),
+        accepted_at: null,
+        created_at: now(),
+      }
+      await db.write((tx) => {
+        if (listTeam(tx, caller.account_id).some(({ email }) => email === body.email))
+          throw new Problem('email_taken', `${body.email} is in your team already.`)
+        if (listInvitations(tx, caller.account_id, now()).length >= maxOpen)
+          throw new Problem('forbidden', `${maxOpen} invitations are open. Take one back first.`)
+        insertInvitation(tx, row)
+      })
+      const url = `${linkBase(deps)}/join?code=${code}`
+      const was_sent = await deps.mail.send(invitationLetter({ to: body.email, owner_email: caller.email, url }))
+      return { invitation: presentInvitation(row), url, expires_at: row.expires_at, was_sent }
+    },
+
+    async revokeInvitation({ caller }, { params }) {
+      const removed = await db.write((tx) => removeInvitation(tx, caller.account_id, params.id))
+      if (removed === 0) throw new Problem('invitation_not_found', 'Your account has no such open invitation. Check the id.')
+    },
+
+    async acceptInvitation({ caller }, { body }) {
+      const team = await db.write((tx) => joinTeam(tx, body.code, caller, now()))
+      return { team }
+    },
+
+    async removeMember({ caller }, { params }) {
+      const removed = await db.write((tx) => removeTeamMember(tx, caller.account_id, params.id))
+      if (removed === 0) throw new Problem('user_not_found', 'Your team has no such member. The owner of an account cannot be taken out.')
+    },
+
+    async leaveTeam({ caller }, { body }) {
+      const removed = await db.write((tx) => removeTeamMember(tx, body.account_id, caller.user_id))
+      if (removed === 0) throw new Problem('user_not_found', 'You are in no such team. homeport team shows yours.')
+      return { ok: true }
+    },
+  }
+}
+
+/** Uses an invitation up, for whoever holds its link. */
+export function joinTeam(tx: Tx, code: string, person: { user_id: string; account_id: string }, now: string) {
+  const invitation = findInvitation(tx, hashSecret(code), now)
+  if (!invitation) throw invitationGone()
+  const { account_id, owner_email } = invitation
+  if (account_id === person.account_id) throw new Problem('email_taken', 'This invitation is to your own team. Give the link to somebody else.')
+  addTeamMember(tx, account_id, person.user_id, now)
+  acceptInvitation(tx, invitation.id, now)
+  return listTeamsOf(tx, person.user_id).find((team) => team.account_id === account_id) ?? { account_id, owner_email, created_at: now }
+}
+
+const presentInvitation = ({ id, email, expires_at, created_at }: InvitationRow) => ({ id, email, expires_at, created_at })

@@ -1,0 +1,116 @@
+import type { Tx } from './open.ts'
+import type { InvitationRow } from './tables.ts'
+
+/** Makes earlier ones to the same address void: one link leads into a team at a time. */
+export function insertInvitation(tx: Tx, invitation: InvitationRow): void {
+  tx.sqlRun('DELETE FROM invitations WHERE account_id = ? AND email = ? AND accepted_at IS NULL', invitation.account_id, invitation.email)
+  tx.run(tx.query.insertInto('invitations').values(invitation))
+}
+
+/** Those that can still be accepted, newest first. */
+export function listInvitations(tx: Tx, accountId: string, now: string): InvitationRow[] {
+  return tx.sqlAll(
+    'SELECT * FROM invitations WHERE account_id = ? AND accepted_at IS NULL AND expires_at > ? ORDER BY created_at DESC, id DESC',
+    accountId,
+    now,
+  )
+}
+
+export function removeInvitation(tx: Tx, accountId: string, id: string): number {
+  return tx.run(tx.query.deleteFrom('invitations').where('account_id', '=', accountId).where('id', '=', id).where('accepted_at', 'is', null))
+}
+
+/** What a code invites to, while it does. The inviter is there still: the invitations of whoever is removed go too. */
+export function findInvitation(
+  tx: Tx,
+  hash: string,
+  now: string,
+): (InvitationRow & { owner_email: string; owner_is_instance_owner: 0 | 1 }) | undefined {
+  return tx.sqlFirst(
+    `SELECT i.*, u.email AS owner_email, u.is_instance_owner AS owner_is_instance_owner FROM invitations i JOIN users u ON u.account_id = i.account_id
+     WHERE i.hash = ? AND i.accepted_at IS NULL AND i.expires_at > ?`,
+    hash,
+    now,
+  )
+}
+
+export function acceptInvitation(tx: Tx, id: string, now: string): void {
+  tx.run(tx.query.updateTable('invitations').set({ accepted_at: now }).where('id', '=', id))
+}
+
+export interface MemberRow {
+  user_id: string
+  email: string
+  role: 'owner' | 'member'
+  created_at: string
+}
+
+/** The owner first, then the members as they came. */
+export function listTeam(tx: Tx, accountId: string): MemberRow[] {
+  return tx.sqlAll(
+    `SELECT id AS user_id, email, 'owner' AS role, created_at FROM users WHERE account_id = ?
+     UNION ALL
+     SELECT * FROM (SELECT u.id, u.email, 'member', m.created_at FROM team_members m JOIN users u ON u.id = m.user_id
+       WHERE m.account_id = ? ORDER BY m.created_at, u.id)`,
+    accountId,
+    accountId,
+  )
+}
+
+/** The teams that a person is in, by their owners. */
+export function listTeamsOf(tx: Tx, userId: string): { account_id: string; owner_email: string; created_at: string }[] {
+  return tx.sqlAll(
+    `SELECT m.account_id, u.email AS owner_email, m.created_at FROM team_members m JOIN users u ON u.account_id = m.account_id
+     WHERE m.user_id = ? ORDER BY u.email`,
+    userId,
+  )
+}
+
+/** The one link that is good for a person; earlier ones are void with it. */
+export function setVerification(tx: Tx, verification: { hash: string; user_id: string; expires_at: string }): void {
+  removeVerifications(tx, verification.user_id)
+  addVerification(tx, verification)
+}
+
+export function findVerification(tx: Tx, hash: string, now: string): { user_id: string } | undefined {
+  return tx.sqlFirst('SELECT user_id FROM email_verifications WHERE hash = ? AND expires_at > ?', hash, now)
+}
+
+export function removeVerifications(tx: Tx, userId: string): void {
+  tx.run(tx.query.deleteFrom('email_verifications').where('user_id', '=', userId))
+}
+
+/** Beside those that are good already. */
+export function addVerification(tx: Tx, verification: { hash: string; user_id: string; expires_at: string }): void {
+  tx.run(tx.query.insertInto('email_verifications').values(verification))
+}
+
+/** Of one person, or of all. */
+export function countVerifications(tx: Tx, userId?: string): number {
+  const found =
+    userId === undefined
+      ? tx.sqlFirst<{ count: number }>('SELECT count(*) AS count FROM email_verifications')
+      : tx.sqlFirst<{ count: number }>('SELECT count(*) AS count FROM email_verifications WHERE user_id = ?', userId)
+  return found?.count ?? 0
+}
+
+/** Whoever asked for an account and never opened the link. Nothing of theirs is there but the row. */
+export function removeNeverCame(tx: Tx, now: string): void {
+  const gone = tx.sqlAll<{ id: string; account_id: string }>(
+    `SELECT u.id, u.account_id FROM email_verifications v JOIN users u ON u.id = v.user_id
+     WHERE v.expires_at <= ? AND u.email_verified = 0 AND u.is_instance_owner = 0
+       AND NOT EXISTS (SELECT 1 FROM passwords WHERE user_id = u.id)
+       AND NOT EXISTS (SELECT 1 FROM tokens WHERE user_id = u.id)
+       AND NOT EXISTS (SELECT 1 FROM sessions WHERE user_id = u.id)
+       AND NOT EXISTS (SELECT 1 FROM projects WHERE account_id = u.account_id)
+       AND NOT EXISTS (SELECT 1 FROM team_members WHERE user_id = u.id OR account_id = u.account_id)
+       AND NOT EXISTS (SELECT 1 FROM invitations WHERE account_id = u.account_id)
+       AND NOT EXISTS (SELECT 1 FROM owned_domains WHERE account_id = u.account_id)`,
+    now,
+  )
+  for (const { id, account_id } of gone) {
+    tx.run(tx.query.deleteFrom('users').where('id', '=', id))
+    tx.run(tx.query.deleteFrom('accounts').where('id', '=', account_id))
+  }
+  tx.sqlRun('DELETE FROM email_verifications WHERE expires_at <= ?', now)
+}

@@ -1,0 +1,100 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { until } from './until.ts'
+
+export interface ReceivedLetter {
+  from: string
+  to: string[]
+  headers: string
+  text: string
+}
+
+export interface MailServer {
+  /** With user and password in it. */
+  url: string
+  letters: ReceivedLetter[]
+  /** The letter after so many to an address, as soon as it is there. */
+  letterTo(address: string, after?: number): Promise<ReceivedLetter>
+  /** Says no to every letter from now on. */
+  refuse: boolean
+  close(): Promise<void>
+}
+
+const sign_in = { user: 'post@example.com', password: 'mail secret/1' }
+
+/** A mail server as RFC 5321 has it, as far as one sender needs: it takes letters after a sign-in, and keeps them. */
+export async function startMailServer(): Promise<MailServer> {
+  const sockets = new Set<Socket>()
+  const letters: ReceivedLetter[] = []
+  const made = { refuse: false }
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket)).on('error', () => {})
+    const say = (line: string) => socket.write(`${line}\r\n`)
+    let isSignedIn = false
+    let envelope = { from: '', to: [] as string[] }
+    let data: string[] | undefined
+    let rest = ''
+
+    const take = (line: string): unknown => {
+      if (data) {
+        if (line !== '.') return data.push(line.replace(/^\./, ''))
+        const [headers = '', ...body] = data.join('\r\n').split('\r\n\r\n')
+        data = undefined
+        if (made.refuse) return say('554 5.7.1 not from you')
+        letters.push({ ...envelope, headers, text: readable(headers, body.join('\r\n\r\n')) })
+        return say('250 2.0.0 kept')
+      }
+      const verb = line.split(/[ :]/)[0]?.toUpperCase()
+      if (verb === 'EHLO') return say('250-stand-in\r\n250-AUTH PLAIN\r\n250 8BITMIME')
+      if (verb === 'AUTH') {
+        const [, user, password] = Buffer.from(line.split(' ')[2] ?? '', 'base64')
+          .toString()
+          .split('\0')
+        isSignedIn = user === sign_in.user && password === sign_in.password
+        return say(isSignedIn ? '235 2.7.0 welcome' : '535 5.7.8 wrong')
+      }
+      if (verb === 'QUIT') return socket.end('221 2.0.0 bye\r\n')
+      if (!isSignedIn) return say('530 5.7.0 sign in first')
+      const address = /<([^>]*)>/.exec(line)?.[1] ?? ''
+      if (verb === 'MAIL') envelope = { from: address, to: [] }
+      else if (verb === 'RCPT') envelope.to.push(address)
+      else if (verb === 'DATA') {
+        data = []
+        return say('354 go on')
+      } else if (verb !== 'RSET' && verb !== 'NOOP') return say('502 5.5.1 no such thing')
+      return say('250 2.1.0 ok')
+    }
+    socket.on('data', (bytes) => {
+      const lines = (rest + bytes.toString('utf8')).split('\r\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) take(line)
+    })
+    say('220 stand-in ESMTP')
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `smtp://${encodeURIComponent(sign_in.user)}:${encodeURIComponent(sign_in.password)}@127.0.0.1:${port}`,
+    letters,
+    letterTo: (address, after = 0) => until(async () => letters.filter(({ to }) => to.includes(address))[after], { what: `a letter to ${address}` }),
+    get refuse() {
+      return made.refuse
+    },
+    set refuse(is) {
+      made.refuse = is
+    },
+    async close() {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+      await once(server, 'close')
+    },
+  }
+}
+
+function readable(headers: string, body: string): string {
+  if (!/quoted-printable/i.test(headers)) return body
+  const bytes = body.replace(/=\r\n/g, '').replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+  return Buffer.from(bytes, 'latin1').toString('utf8')
+}
