@@ -16,6 +16,7 @@ const later = {
   environment: () => import('./features/environment/page.tsx'),
   database: () => import('./features/database/page.tsx'),
   settings: () => import('./features/settings/page.tsx'),
+  account: () => import('./features/account/page.tsx'),
   instance: () => import('./features/instance/page.tsx'),
   network: () => import('./features/network/page.tsx'),
   disk: () => import('./features/instance/disk-page.tsx'),
@@ -28,6 +29,7 @@ const later = {
 export const pages: Record<string, Page> = {
   '/': ProjectsPage,
   '/projects': ProjectsPage,
+  '/account': lazy(later.account),
   '/instance': lazy(later.instance),
   '/instance/network': lazy(later.network),
   '/instance/disk': lazy(later.disk),

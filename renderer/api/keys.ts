@@ -35,5 +35,6 @@ export const keys = {
   lan: ['lan'],
   settings: ['settings'],
   users: ['users'],
+  tokens: ['tokens'],
   doctor: ['doctor'],
 } as const

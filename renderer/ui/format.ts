@@ -48,6 +48,11 @@ export function ago(iso: string, now: number): string {
 }
 
 const dateFormat = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' })
+/** A day in the time of the reader: `21 Nov 2027`. */
+export function day(iso: string): string {
+  return dateFormat.format(new Date(iso))
+}
+
 const exactFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 
 export function exactTime(iso: string): string {

@@ -28,6 +28,7 @@ export function Rail({ open }: { open: boolean }) {
       <ul className="rail-list">
         <RailLink href="/" icon={<Ship size={16} aria-hidden />} text="Projects" />
         <RailLink exact={false} href="/instance" icon={<Anchor size={16} aria-hidden />} text="Instance" note={<OpenNetwork />} />
+        <RailLink href="/account" icon={<UserRound size={16} aria-hidden />} text="Account" />
       </ul>
       <Nearest />
       <RailFoot />

@@ -184,6 +184,8 @@ function General(group: GroupProps) {
   const acts: Act[] = [
     { text: 'New project', icon: <Plus size={16} aria-hidden />, run: () => setNewProjectOpen(true) },
     { text: 'All projects', icon: <Ship size={16} aria-hidden />, run: () => go('/') },
+    { text: 'Account: API tokens', icon: <KeyRound size={16} aria-hidden />, run: () => go('/account?at=tokens') },
+    { text: 'Account: make an API token…', icon: <KeyRound size={16} aria-hidden />, run: () => go('/account?do=token') },
     { text: 'Instance: runtime, people, settings', icon: <Anchor size={16} aria-hidden />, run: () => go('/instance') },
     ...(isOwner
       ? [

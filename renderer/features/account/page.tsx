@@ -1,0 +1,19 @@
+import { useInstance } from '../../api/queries.ts'
+import { useTitle } from '../frame/title.ts'
+import { Tokens } from './tokens.tsx'
+import './page.css'
+
+/** What is mine, whatever the instance: the programs that act for me, and what I pay for. */
+export default function AccountPage() {
+  useTitle('Account')
+  const session = useInstance().data
+  return (
+    <div className="page">
+      <header className="page-head">
+        <h1>Account</h1>
+        {session && <p className="quiet clip">{session.user.email}</p>}
+      </header>
+      <Tokens />
+    </div>
+  )
+}
