@@ -9,14 +9,16 @@ import { createDumps } from './database/dumps.ts'
 import { createDatabaseServers } from './database/index.ts'
 import { createEngine, type Engine } from './deploy/engine.ts'
 import { createWatcher } from './deploy/watch.ts'
+import { createBillingHook } from './features/billing.ts'
 import { createAuthenticator, newSignInCode } from './features/authenticate.ts'
 import { examine } from './features/doctor.ts'
 import { layFoundation } from './features/found.ts'
 import { createHandlers, createResolver, type FeatureDeps } from './features/index.ts'
-import { createKeptAnswers } from './features/kept-answers.ts'
 import { createJoining } from './features/joining.ts'
+import { createKeptAnswers } from './features/kept-answers.ts'
 import { lanFacts } from './features/lan.ts'
-import { plans } from './features/plans.ts'
+import { plans } from './contract/plans.ts'
+import { planOf } from './features/plans.ts'
 import { createPurge, createPurgeTokenLookup } from './features/purge.ts'
 import { createSettingsBook } from './features/settings.ts'
 import { createPasswordSignIn } from './features/sign-in.ts'
@@ -34,6 +36,9 @@ import { appsToStop } from './runtime/choose.ts'
 import { createEngineDisk } from './runtime/docker-disk.ts'
 import { createChromium } from './screenshot/chromium.ts'
 import { createScreenshots } from './screenshot/index.ts'
+import { openDomains } from './start/domains.ts'
+import { openMarket } from './start/market.ts'
+import { openBilling } from './start/billing.ts'
 import { openEntrance } from './start/entrance.ts'
 import { keepLastRequests } from './start/last-requests.ts'
 import { openRuntimes } from './start/runtimes.ts'
@@ -80,7 +85,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     closers.push(() => store.close())
     if (store.recovered) log.error('recovered_from_backup', { ...store.recovered })
     const foundation = await layFoundation({ db: store.db, sealer, clock })
-    const settings = createSettingsBook(store.db)
+    const settings = createSettingsBook(store.db, clock)
     const bus = createBus()
 
     const instanceId = foundation.instance_id
@@ -155,6 +160,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     care.rounds.add('retention', () => engine.prune())
     const keptAnswers = createKeptAnswers({ db: store.db, sealer, clock })
     care.rounds.add('kept_answers', keptAnswers.sweep)
+    const billing = await openBilling({ stripe: options.stripe, store, settings, owner: foundation.owner, rounds: care.rounds, bus, clock, log })
 
     const engine = (built = createEngine({
       store,
@@ -176,12 +182,18 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
         // What a disk could not let go of is not served by this run all the same; a new version does not wait for it.
         await purged.catch((error: unknown) => log.error('cache_not_purged', { project: projectId, error }))
       },
-      concurrentBuilds: (plan) => plans[plan as keyof typeof plans].concurrent_builds,
+      planOf: (tx, account) => plans[planOf(tx, account, clock.now())],
       urlOf: (name) => `http://${name}:${entrance.plain.port}`,
       forgetScreenshots: screenshots.forget,
       dashboardUrlOf: (slug) => `${urls.dashboard}projects/${slug}`,
       cpus: options.cpus,
     }))
+    const domains = openDomains({ options, settings, db: store.db, bus, clock, refreshHosts: engine.refreshHosts, lan_addresses: host.lan_addresses })
+    care.rounds.add('domains', domains.round)
+    const { platformIp } = domains
+    const forMarket = { db: store.db, sealer, bus, clock, log, rounds: care.rounds, refreshHosts: engine.refreshHosts }
+    const market = await openMarket({ options, settings, platformIp, ...forMarket })
+    closers.push(() => market.close())
     const watcher = createWatcher({ store, bus, clock, log, sealer, engine, listBranches: source.listBranches, followRepository })
     closers.push(() => watcher.close())
 
@@ -192,7 +204,10 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       engine,
       watcher,
       databases,
+      domains,
+      market,
       dumps,
+      billing,
       sealer,
       bus,
       clock,
@@ -249,6 +264,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
           names: names.checks,
           backups: care.backups.checks,
           databases: databases.checks,
+          market: market.checks,
           screenshots: screenshots.check,
         }),
     }
@@ -272,6 +288,8 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       owner_email: foundation.owner.email,
       cookie_name: foundation.cookie_name,
       dashboard_dir: options.dashboard_dir,
+      has_card_form: options.stripe !== null,
+      billingHook: createBillingHook(billing),
       purgeHook: { projectOf: createPurgeTokenLookup(store.db), purge: (projectId, what) => purge(projectId, what, 'webhook') },
       rateLimits: () => {
         const { rate_limit_authenticated, rate_limit_anonymous } = settings.current()

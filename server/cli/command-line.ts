@@ -7,6 +7,7 @@ import { db } from './db.ts'
 import { deploy } from './deploy.ts'
 import { deployments } from './deployments.ts'
 import { disk } from './disk.ts'
+import { domains } from './domains.ts'
 import { doctor } from './doctor.ts'
 import { env } from './env.ts'
 import { hosts } from './hosts.ts'
@@ -32,6 +33,7 @@ const clients = {
   previews,
   logs,
   env,
+  domains,
   db,
   cache,
   metrics,

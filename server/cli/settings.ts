@@ -32,7 +32,10 @@ async function get(call: Call): Promise<number> {
 async function set(call: Call): Promise<number> {
   const [, key = '', value = ''] = words(call, 'set', 'KEY', 'VALUE')
   assertKey(key)
-  const { settings: values } = await call.connect().call('updateSettings', { body: { [key]: read(value) } })
+  const wish = read(value)
+  // A list is written with commas.
+  const isList = typeof wish === 'string' && isKey(key) && fields[key].safeParse([wish.split(',')[0]]).success
+  const { settings: values } = await call.connect().call('updateSettings', { body: { [key]: isList ? wish.split(',') : wish } })
   call.terminal.out(call.json ? JSON.stringify({ settings: values }) : `${key} is now ${String(values[key as keyof typeof values])}.`)
   return exitCodes.done
 }

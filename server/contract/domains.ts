@@ -50,6 +50,7 @@ export const domainCheck = z.object({
   ok: z.boolean(),
   message: z.string(),
 })
+export type DomainCheck = z.output<typeof domainCheck>
 
 export const offer = z.object({
   hostname: z.string(),
@@ -80,18 +81,6 @@ export const domainOperations = {
     success: { status: 200, json: list },
     errors: [],
   }),
-  searchDomains: operation({
-    method: 'GET',
-    path: '/v1/domains/search',
-    group: 'Domains',
-    summary: 'Look for a name to buy',
-    description: 'The exact name first, then the same label under other endings.',
-    access: 'caller',
-    params: empty,
-    query: z.object({ q: z.string().min(1).max(253) }),
-    success: { status: 200, json: z.object({ query: z.string(), purchase_enabled: z.boolean(), results: z.array(offer) }) },
-    errors: ['invalid_input', 'registrar_error', 'purchase_not_configured'],
-  }),
   getDomain: operation({
     method: 'GET',
     path: '/v1/domains/{id}',
@@ -119,7 +108,8 @@ export const domainOperations = {
     path: '/v1/projects/{slug}/domains',
     group: 'Domains',
     summary: 'Add a hostname of one’s own',
-    description: 'It is `pending` until its A record names `platform_ip` and verify was called. A hostname belongs to one project of the instance.',
+    description:
+      'It is `pending` until its A record names `platform_ip` and verify was called. A hostname belongs to one project of the instance. IP addresses and what reads as one, names under `localhost`, names of the instance itself and labels over 63 characters are refused.',
     access: 'caller',
     params: projectParams,
     query: empty,
@@ -132,7 +122,8 @@ export const domainOperations = {
     path: '/v1/domains/{id}/verify',
     group: 'Domains',
     summary: 'Look whether the name leads here',
-    description: 'A check that fails is an answer as well: `failed`, with what was found and what to do.',
+    description:
+      'A check that fails is an answer as well: `failed`, with what was found and what to do. Where DNS cannot be asked, a name that is verified stays so (our reading); verified names are looked at again every day, and three looks in a row that find another address make them `failed` (our reading).',
     access: 'caller',
     params: idParams,
     query: empty,
@@ -149,7 +140,23 @@ export const domainOperations = {
     params: idParams,
     query: empty,
     success: { status: 204 },
-    errors: ['domain_not_found'],
+    errors: ['domain_not_found', 'forbidden'],
+  }),
+}
+
+/** Names that are sold here. */
+export const domainMarketOperations = {
+  searchDomains: operation({
+    method: 'GET',
+    path: '/v1/domains/search',
+    group: 'Domains',
+    summary: 'Look for a name to buy',
+    description: 'The exact name first, then the same label under other endings.',
+    access: 'caller',
+    params: empty,
+    query: z.object({ q: z.string().min(1).max(253) }),
+    success: { status: 200, json: z.object({ query: z.string(), purchase_enabled: z.boolean(), results: z.array(offer) }) },
+    errors: ['invalid_input', 'registrar_error', 'purchase_not_configured'],
   }),
   purchaseDomain: operation({
     method: 'POST',
@@ -171,6 +178,7 @@ export const domainOperations = {
     errors: [
       'invalid_input',
       'payment_method_required',
+      'forbidden',
       'project_not_found',
       'hostname_taken',
       'domain_unavailable',
@@ -188,6 +196,6 @@ export const domainOperations = {
     params: idParams,
     query: empty,
     success: { status: 200, json: z.object({ domain, auth_code: z.string() }) },
-    errors: ['domain_not_found', 'transfer_not_allowed', 'registrar_error', 'purchase_not_configured'],
+    errors: ['forbidden', 'domain_not_found', 'transfer_not_allowed', 'registrar_error', 'purchase_not_configured'],
   }),
 }

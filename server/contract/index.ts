@@ -1,6 +1,8 @@
+import { billingOperations } from './billing.ts'
 import { cacheOperations } from './cache.ts'
 import { databaseDumpOperations, databaseOperations } from './databases.ts'
 import { deploymentOperations } from './deployments.ts'
+import { domainMarketOperations, domainOperations } from './domains.ts'
 import { envVarOperations } from './env-vars.ts'
 import { instanceOperations } from './instance.ts'
 import { metricsOperations, sparklineOperations } from './metrics.ts'
@@ -23,6 +25,9 @@ export const operations = {
   ...screenshotOperations,
   ...metricsOperations,
   ...envVarOperations,
+  ...billingOperations,
+  ...domainOperations,
+  ...domainMarketOperations,
   ...tokenOperations,
   ...uploadOperations,
 } satisfies Record<string, OperationSpec>

@@ -20,6 +20,20 @@ export const runtimeStatus = z.object({
 })
 export type RuntimeStatus = z.output<typeof runtimeStatus>
 
+const isAddress = (text: string): boolean => z.ipv4().safeParse(text).success || z.ipv6().safeParse(text).success
+
+/** With a port or without: `9.9.9.9`, `127.0.0.1:5353`, `2620:fe::fe`, `[::1]:5353`. */
+const dnsResolver = z
+  .string()
+  .max(60)
+  .refine((text) => {
+    const [, six, four = '', port] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? []
+    if (port === undefined) return isAddress(text)
+    return (
+      Number(port) > 0 && Number(port) < 65_536 && (six === undefined ? !four.includes('[') && isAddress(four) : six.includes(':') && isAddress(six))
+    )
+  }, 'Give an address, with a port or without: 9.9.9.9 or 127.0.0.1:5353.')
+
 export const settings = z.object({
   on_exit: z
     .enum(['default', 'stop', 'keep'])
@@ -50,10 +64,31 @@ export const settings = z.object({
   hosts_file: z.boolean().describe('Whether the hosts file of this machine is kept in step with the local names.'),
   screenshots: z.boolean().describe('Whether pictures are taken of what was deployed.'),
   lan: z.boolean().describe('Whether edge and dashboard are open to the network around this machine. Needs the owner’s password.'),
+  platform_ip: z.ipv4().nullable().describe('The address that A records of own domains must name; null takes the one at which the edge is reached.'),
+  dns_server: z
+    .number()
+    .int()
+    .min(0)
+    .max(65_535)
+    .nullable()
+    .describe('Port of 127.0.0.1 at which bought .test, .internal and .home.arpa names are answered by DNS, 0 for any; null: none.'),
+  dns_resolvers: z
+    .array(dnsResolver)
+    .min(1)
+    .max(8)
+    .nullable()
+    .describe('Resolvers that are asked about own domains, such as 9.9.9.9; null asks those of the system.'),
   sign_up: z.enum(['off', 'invited', 'open']).describe('Who may get an account: nobody new, whoever is invited, or everybody who proves an address.'),
-  plan: planName.describe('Plan of the owner’s account, to try a client against every 402.'),
+  plan: planName.describe('Plan of the owner’s account, to try a client against every 402. With a payment processor, its subscription says it.'),
   email_verified: z.boolean().describe('Whether the owner’s email counts as verified.'),
   payment_method: z.boolean().describe('Whether the owner’s account has a card.'),
+  trial_days: z
+    .number()
+    .int()
+    .min(0)
+    .max(365)
+    .nullable()
+    .describe('Days left of a trial of pro for the owner’s account, while its plan is starter; 0 is one that has ended, null none at all.'),
 })
 export type Settings = z.output<typeof settings>
 

@@ -1,6 +1,7 @@
 import type { Check, RuntimeStatus, Settings } from '../contract/instance.ts'
 import type { LanStatus } from '../contract/network.ts'
 import type { ScreenshotVariant } from '../contract/previews.ts'
+import type { Billing } from '../billing/billing.ts'
 import type { Databases } from '../database/databases.ts'
 import type { Dumps } from '../database/dumps.ts'
 import type { Engine } from '../deploy/engine.ts'
@@ -8,12 +9,15 @@ import type { EdgeCache } from '../edge/edge.ts'
 import type { Bus } from '../lib/bus.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Mail } from '../mail/mail.ts'
+import type { Registrars } from '../registrar/registrar.ts'
 import type { Archives } from '../source/archive.ts'
 import type { Sealer } from '../store/sealed.ts'
 import type { Names } from '../names/names.ts'
 import type { Store } from '../store/open.ts'
 import type { Backups } from '../upkeep/backups.ts'
 import type { Disk } from '../upkeep/disk.ts'
+import type { DomainDesk } from './domain-desk.ts'
+import type { Orders } from './domain-orders.ts'
 import type { MetricsBook } from './metrics-book.ts'
 import type { Purge } from './purge.ts'
 
@@ -38,6 +42,7 @@ export interface FeatureDeps {
   edgeAt(wantsHttps: boolean): { host: string; port: number; is_secure: boolean }
   /** The network around this machine: what is open there, and a look that makes it what the setting says. */
   lan: { status(): Pick<LanStatus, 'open' | 'warning' | 'dashboard_urls' | 'projects'>; look(): Promise<void> }
+  billing: Billing
   /** Settings as they are now; `change` stores them and makes them hold at once. */
   settings: { current(): Settings; change(change: Partial<Settings>): Promise<Settings> }
   /** Facts of this run, ports included. */
@@ -60,6 +65,9 @@ export interface FeatureDeps {
   mail: Mail
   /** Pictures of what was deployed. */
   screenshots: { read(of: { id: string; project_id: string }, variant: ScreenshotVariant): Promise<Uint8Array | undefined> }
+  /** Names of one's own, and whether they lead here. */
+  domains: DomainDesk
+  market: Market
   /** HTTPS on local names, and the hosts file. */
   names: Names
   /** What git knows of a folder of this machine. */
@@ -67,4 +75,12 @@ export interface FeatureDeps {
   /** Whether an absolute path names a folder. */
   isFolder(path: string): Promise<boolean>
   doctor(): Promise<Check[]>
+}
+
+/** Where names are bought. */
+export interface Market {
+  registrars: Registrars
+  orders: Orders
+  /** Has the own DNS server listen where the setting says. */
+  followSetting(): Promise<void>
 }

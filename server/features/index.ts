@@ -1,8 +1,10 @@
 import { databaseDumpOperations } from '../contract/databases.ts'
+import { domainMarketOperations, domainOperations } from '../contract/domains.ts'
 import { envVarOperations } from '../contract/env-vars.ts'
 import type { Handlers, OperationId } from '../contract/index.ts'
 import { deploymentFor, projectFor } from './access.ts'
 import { createBackupHandlers } from './backups.ts'
+import { createBillingHandlers } from './billing.ts'
 import { createCacheHandlers } from './cache.ts'
 import type { Context } from './context.ts'
 import { createDatabaseDumpHandlers, dumpFor } from './database-dumps.ts'
@@ -10,6 +12,8 @@ import { createDatabaseHandlers } from './databases.ts'
 import { createDeploymentHandlers } from './deployments.ts'
 import type { FeatureDeps } from './deps.ts'
 import { createDiskHandlers } from './disk.ts'
+import { createDomainMarketHandlers } from './domain-market.ts'
+import { createDomainHandlers, domainFor } from './domains.ts'
 import { createEnvVarHandlers, envVarFor } from './env-vars.ts'
 import { createHttpsHandlers } from './https.ts'
 import { createInstanceHandlers } from './instance.ts'
@@ -33,11 +37,14 @@ export function createHandlers(deps: FeatureDeps): Handlers<Context> {
     ...createProjectHandlers(deps),
     ...createBackupHandlers(deps),
     ...createPreviewHandlers(deps),
+    ...createBillingHandlers(deps),
     ...createCacheHandlers(deps),
     ...createDatabaseHandlers(deps),
     ...createDatabaseDumpHandlers(deps),
     ...createDeploymentHandlers(deps),
     ...createEnvVarHandlers(deps),
+    ...createDomainHandlers(deps),
+    ...createDomainMarketHandlers(deps),
     ...createInstanceHandlers(deps),
     ...createMetricsHandlers(deps),
     ...createLanHandlers(deps),
@@ -53,12 +60,15 @@ export function createHandlers(deps: FeatureDeps): Handlers<Context> {
   }
 }
 
+const ofDomains = { ...domainOperations, ...domainMarketOperations }
+
 /** Throws the 404 of whatever a path names that the caller may not see; the gate asks before it reads query and body. */
 export function createResolver(deps: FeatureDeps): (context: Context, id: OperationId, params: Record<string, string>) => Promise<void> {
   return async ({ caller }, operation, { slug, id }) => {
-    if (slug === undefined) return
     await deps.store.db.read((tx) => {
-      if (id === undefined) projectFor(tx, caller, slug)
+      if (slug === undefined) {
+        if (id !== undefined && operation in ofDomains) domainFor(tx, caller, id)
+      } else if (id === undefined) projectFor(tx, caller, slug)
       else if (operation in databaseDumpOperations) dumpFor(tx, caller, { slug, id })
       else if (operation in envVarOperations) envVarFor(tx, caller, { slug, id })
       else deploymentFor(tx, caller, slug, id)

@@ -111,8 +111,9 @@ export interface CacheEventRow {
   created_at: string
 }
 
-interface DomainTable extends Omit<DomainRow, 'seq'> {
+interface DomainTable extends Omit<DomainRow, 'seq' | 'failed_checks'> {
   seq: Generated<number>
+  failed_checks: Generated<number>
 }
 
 export interface DomainRow {
@@ -126,6 +127,8 @@ export interface DomainRow {
   created_at: string
   last_check_at: string | null
   last_check_error: string | null
+  /** How many looks in a row found a name that was verified leading elsewhere. */
+  failed_checks: number
   /** The purchase that it came with; null when it was brought along. */
   owned_domain_id: string | null
 }
@@ -143,6 +146,15 @@ export interface OwnedDomainRow {
   sealed_auth_code: Uint8Array | null
   transfer_requested_at: string | null
   created_at: string
+  /** 0 while the order is under way: the row stands first, so that what a crash cut off is finished or undone. */
+  is_registered: 0 | 1
+  /** Whether its A record was set to lead here. */
+  is_pointed: 0 | 1
+  /** What it was ordered for; that project may be gone. */
+  project_id: string | null
+  credits_used: number
+  /** Why it could not be renewed or pointed here; null: it could. */
+  last_error: string | null
 }
 
 export interface InvitationRow {

@@ -15,7 +15,9 @@ import { systemClock } from '../../server/lib/clock.ts'
 import { newId } from '../../server/lib/id.ts'
 import { createLog } from '../../server/lib/log.ts'
 import { newToken } from '../../server/lib/token.ts'
+import { createBillingHandlers } from './double-billing.ts'
 import { createDatabaseHandlers } from './double-databases.ts'
+import { createDomainHandlers } from './double-domains.ts'
 import { createEdgeHandlers } from './double-edge.ts'
 import { createEnvVarHandlers } from './double-env-vars.ts'
 import { createPeopleHandlers, doubleJoining } from './double-people.ts'
@@ -86,6 +88,8 @@ export async function startDouble(overrides: Partial<GateOptions> & { host?: str
     cookie_name: cookieName,
     health: async () => ({ status: 'ok', version: '0.1.0', runtime: null, uptime_s: 1, checks: { database: 'ok' } }),
     dashboard_dir: null,
+    has_card_form: false,
+    billingHook: async () => {},
     purgeHook: {
       projectOf: async (slug, token) => (projects.has(slug) && token === purgeToken ? slug : undefined),
       purge: async (projectId, what) => {
@@ -254,9 +258,11 @@ function createHandlers(
     sign_up: 'invited' as const,
     platform_ip: null,
     dns_resolvers: null,
+    dns_server: null,
     plan: 'pro' as const,
     email_verified: true,
     payment_method: true,
+    trial_days: null,
   }
   return {
     async createProject({ caller }, { body }) {
@@ -326,7 +332,9 @@ function createHandlers(
       return stream(context, query)
     },
     ...createEdgeHandlers((context, slug) => visible(projects, context, slug)),
+    ...createBillingHandlers(),
     ...createDatabaseHandlers((context, slug) => visible(projects, context, slug)),
+    ...createDomainHandlers((context, slug) => visible(projects, context, slug)),
     ...createEnvVarHandlers((context, slug) => visible(projects, context, slug)),
     ...createPreviewHandlers((context, slug) => visible(projects, context, slug)),
     ...createTokenHandlers(),

@@ -87,6 +87,7 @@ const bodies: Record<string, unknown> = {
   '/v1/projects': { name: 'n', slug: 'new-one' },
   '/v1/tokens': { name: 'ci' },
   '/v1/projects/{slug}/domains': { hostname: 'blog.example.com' },
+  '/v1/projects/{slug}/domains/purchase': { hostname: 'blog.test' },
   '/v1/projects/{slug}/cache/purge-tags': { tags: ['a'] },
   '/v1/projects/{slug}/env-vars': { key: 'A', value: 'b' },
   '/v1/projects/{slug}/env-vars/{id}': { value: 'b' },
@@ -99,7 +100,8 @@ describe('real answers', () => {
     const init: RequestInit = { method: spec.method, headers: { ...bearer(double.owner.token), 'content-type': type } }
     if (spec.body) init.body = JSON.stringify(bodies[spec.path] ?? {})
     if (spec.upload) init.body = 'bytes'
-    const answer = await double.fetch(spec.path.replace('{slug}', 'abc').replace('{id}', 'dpl_1'), init)
+    const query = spec.path === '/v1/domains/search' ? '?q=blog' : ''
+    const answer = await double.fetch(spec.path.replace('{slug}', 'abc').replace('{id}', 'dpl_1') + query, init)
     double.projects.delete('new-one')
     expect(answer.status).toBe(spec.success.status)
     const validate = validator(

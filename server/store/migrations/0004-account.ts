@@ -26,11 +26,17 @@ CREATE TABLE owned_domains (
   sealed_registrant BLOB,
   sealed_auth_code BLOB,
   transfer_requested_at TEXT,
-  created_at TEXT NOT NULL
+  created_at TEXT NOT NULL,
+  is_registered INTEGER NOT NULL DEFAULT 1,
+  is_pointed INTEGER NOT NULL DEFAULT 1,
+  project_id TEXT,
+  credits_used INTEGER NOT NULL DEFAULT 0,
+  last_error TEXT
 ) STRICT;
 
 ALTER TABLE domains ADD COLUMN last_check_at TEXT;
 ALTER TABLE domains ADD COLUMN last_check_error TEXT;
+ALTER TABLE domains ADD COLUMN failed_checks INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE domains ADD COLUMN owned_domain_id TEXT REFERENCES owned_domains (id);
 
 CREATE TABLE email_verifications (

@@ -1,0 +1,84 @@
+import type { Domain } from '../contract/domains.ts'
+import type { Client } from './client.ts'
+import { type Call, type Command, exitCodes, UsageError, words } from './command.ts'
+import { paint, table } from './terminal.ts'
+
+export const domains: Command = {
+  summary: 'Lists, adds, verifies and removes hostnames of your own.',
+  forms: ['domains [list] [SLUG]', 'domains add SLUG HOST', 'domains verify HOST', 'domains remove HOST'],
+  options: {},
+  more: [
+    'A name routes once it is verified: set an A record for it to the address that add and list name, then verify.',
+    'verify asks DNS and says what it found; it ends with 1 when the name does not lead here yet.',
+  ].join('\n'),
+  async run(call) {
+    const verb = call.words[0] ?? 'list'
+    if (!Object.hasOwn(verbs, verb)) throw new UsageError(`“${verb}” is none of list, add, verify, remove.`)
+    return verbs[verb as keyof typeof verbs](call)
+  },
+}
+
+const verbs = { list, add, verify, remove }
+
+async function list(call: Call): Promise<number> {
+  const [, slug] = words(call, '[list]', '[SLUG]')
+  const client = call.connect()
+  const found = slug === undefined ? await client.call('listDomains', {}) : await client.call('listProjectDomains', { params: { slug } })
+  if (call.json) call.terminal.out(JSON.stringify(found))
+  else if (found.domains.length === 0) call.terminal.out('No domains yet. Add one with: homeport domains add SLUG HOST')
+  else {
+    const rows = found.domains.map((one) => [one.hostname, one.project_slug, one.status, one.last_check_error ?? ''])
+    for (const line of table(call.terminal, ['HOST', 'PROJECT', 'STATUS', ''], rows)) call.terminal.out(line.trimEnd())
+    call.terminal.err(`A records of your own names have to name ${found.platform_ip}.`)
+  }
+  return exitCodes.done
+}
+
+async function add(call: Call): Promise<number> {
+  const [, slug = '', hostname = ''] = words(call, 'add', 'SLUG', 'HOST')
+  const client = call.connect()
+  const { domain } = await client.call('addDomain', { params: { slug }, body: { hostname } })
+  const { platform_ip } = await client.call('getDomain', { params: { id: domain.id } })
+  if (call.json) call.terminal.out(JSON.stringify({ platform_ip, domain }))
+  else {
+    call.terminal.out(`Added ${hostname}. At your DNS provider, set this record:`)
+    call.terminal.out(`  ${hostname}.  A  ${platform_ip}`)
+    call.terminal.out(`Then: homeport domains verify ${hostname}`)
+  }
+  return exitCodes.done
+}
+
+async function verify(call: Call): Promise<number> {
+  const [, hostname = ''] = words(call, 'verify', 'HOST')
+  const client = call.connect()
+  const answer = await client.call('verifyDomain', { params: { id: (await domainCalled(client, hostname)).id } })
+  const { domain, checks } = answer
+  if (call.json) call.terminal.out(JSON.stringify(answer))
+  else {
+    for (const check of checks) {
+      const mark = check.ok ? paint(call.terminal, 'green', 'ok   ') : paint(call.terminal, 'red', 'wrong')
+      call.terminal.out(`${mark}  ${check.type.padEnd(5)}  expected ${check.expected}, found ${check.found.join(', ') || 'nothing'}`)
+      call.terminal.out(`       ${check.message}`)
+    }
+    call.terminal.out(
+      domain.status === 'verified' ? `${hostname} is verified and leads to ${domain.project_slug}.` : `${hostname} is ${domain.status}.`,
+    )
+  }
+  return domain.status === 'verified' && domain.last_check_error === null ? exitCodes.done : exitCodes.refused
+}
+
+async function remove(call: Call): Promise<number> {
+  const [, hostname = ''] = words(call, 'remove', 'HOST')
+  const client = call.connect()
+  await client.call('deleteDomain', { params: { id: (await domainCalled(client, hostname)).id } })
+  call.terminal.out(call.json ? JSON.stringify({ removed: hostname }) : `Removed ${hostname}. It leads nowhere from now on.`)
+  return exitCodes.done
+}
+
+/** A domain by its hostname, or by its id. */
+async function domainCalled(client: Client, name: string): Promise<Domain> {
+  const { domains: all } = await client.call('listDomains', {})
+  const found = all.find((one) => one.hostname === name.toLowerCase() || one.id === name)
+  if (!found) throw new UsageError(`There is no domain ${name}. homeport domains lists yours.`)
+  return found
+}

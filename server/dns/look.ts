@@ -1,0 +1,71 @@
+import type { RecordWithTtl } from 'node:dns'
+import { Resolver } from 'node:dns/promises'
+
+/** What DNS says of the records of one type that a name has. */
+export type Answer =
+  | { state: 'found'; records: string[]; ttl_s: number | null }
+  /** The name is there, with records of other types. */
+  | { state: 'no_record' }
+  | { state: 'no_name' }
+  /** Nothing can be said of the name: nobody answered, */
+  | { state: 'silent'; code: string }
+  /** or a resolver did, and cannot tell either. */
+  | { state: 'refused'; code: string }
+
+export interface Sight {
+  a: Answer
+  aaaa: Answer
+  cname: Answer
+  /** Who was asked. */
+  resolvers: readonly string[]
+}
+
+export type Look = (hostname: string) => Promise<Sight>
+
+export interface LookOptions {
+  /** Asked at every look; null: those of the system. */
+  resolvers(): readonly string[] | null
+  timeout_ms?: number
+}
+
+const refusals = new Set(['EFORMERR', 'ESERVFAIL', 'ENOTIMP', 'EREFUSED', 'EBADRESP'])
+
+/** Asks DNS itself: the hosts file of this machine says nothing of what others find. */
+export function createLook({ resolvers, timeout_ms = 5_000 }: LookOptions): Look {
+  return async (hostname) => {
+    // One for each look: it keeps no answers, and follows a system whose network has changed.
+    const resolver = new Resolver({ timeout: Math.ceil(timeout_ms / 3), tries: 2 })
+    const wanted = resolvers()
+    if (wanted !== null) resolver.setServers(wanted)
+    // The resolver's own patience grows with every server that is silent.
+    const late = setTimeout(() => resolver.cancel(), timeout_ms)
+    try {
+      const [a, aaaa, cname] = await Promise.all([
+        answer(resolver.resolve4(hostname, { ttl: true })),
+        answer(resolver.resolve6(hostname, { ttl: true })),
+        answer(resolver.resolveCname(hostname)),
+      ])
+      return { a, aaaa, cname, resolvers: resolver.getServers() }
+    } finally {
+      clearTimeout(late)
+    }
+  }
+}
+
+async function answer(asked: Promise<(string | RecordWithTtl)[]>): Promise<Answer> {
+  try {
+    const found = await asked
+    if (found.length === 0) return { state: 'no_record' }
+    const times = found.flatMap((one) => (typeof one === 'string' ? [] : [one.ttl]))
+    return {
+      state: 'found',
+      records: [...new Set(found.map((one) => (typeof one === 'string' ? one : one.address)))].toSorted(),
+      ttl_s: times.length === 0 ? null : Math.min(...times),
+    }
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'EUNKNOWN'
+    if (code === 'ENODATA') return { state: 'no_record' }
+    if (code === 'ENOTFOUND') return { state: 'no_name' }
+    return { state: refusals.has(code) ? 'refused' : 'silent', code }
+  }
+}

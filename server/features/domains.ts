@@ -1,0 +1,149 @@
+import { type Domain, registrant } from '../contract/domains.ts'
+import { Problem } from '../contract/errors.ts'
+import type { Handlers } from '../contract/index.ts'
+import { isoTime } from '../lib/clock.ts'
+import { newId } from '../lib/id.ts'
+import {
+  deleteDomain,
+  type DomainView,
+  findDomainByHostname,
+  findDomainView,
+  findOwnedAbove,
+  insertDomain,
+  listDomainsOf,
+  listDomainsOfAccounts,
+} from '../store/domains.ts'
+import type { Tx } from '../store/open.ts'
+import { findAccount } from '../store/people.ts'
+import type { OwnedDomainRow } from '../store/tables.ts'
+import { accountsOf, maySee, ownAccount, projectFor } from './access.ts'
+import type { Caller, Context } from './context.ts'
+import type { FeatureDeps } from './deps.ts'
+import * as gates from './gates.ts'
+import { hostnameAllowed } from './hostname.ts'
+
+type DomainHandlers = Pick<Handlers<Context>, 'listDomains' | 'getDomain' | 'listProjectDomains' | 'addDomain' | 'verifyDomain' | 'deleteDomain'>
+
+export function createDomainHandlers(deps: FeatureDeps): DomainHandlers {
+  const { db } = deps.store
+  const { domains: desk, bus, sealer } = deps
+  const where = () => ({ platform_ip: desk.platformIp(), purchase_enabled: desk.purchaseEnabled() })
+
+  return {
+    async listDomains({ caller }) {
+      const rows = await db.read((tx) => listDomainsOfAccounts(tx, accountsOf(tx, caller)))
+      return { ...where(), domains: rows.map(presentDomain) }
+    },
+
+    async getDomain({ caller }, { params }) {
+      const row = await db.read((tx) => domainFor(tx, caller, params.id))
+      const sealed = row.sealed_registrant
+      const place = { table: 'owned_domains', column: 'sealed_registrant', row: row.owned_domain_id ?? '' }
+      return {
+        platform_ip: desk.platformIp(),
+        domain: {
+          ...presentDomain(row),
+          registrar: row.registrar === null ? null : { name: row.registrar, reference: row.reference ?? '' },
+          registrant: sealed === null ? null : registrant.parse(JSON.parse(sealer.unseal(place, sealed))),
+        },
+      }
+    },
+
+    async listProjectDomains({ caller }, { params }) {
+      const rows = await db.read((tx) => listDomainsOf(tx, projectFor(tx, caller, params.slug).id))
+      return { ...where(), domains: rows.map(presentDomain) }
+    },
+
+    async addDomain({ caller }, { params, body }) {
+      const { hostname } = body
+      const row = await db.write((tx) => {
+        const project = projectFor(tx, caller, params.slug)
+        hostnameAllowed(hostname, desk.ownNames())
+        const account = findAccount(tx, project.account_id)
+        if (account) gates.cardGiven(account, 'A domain of your own', deps.clock.now())
+        const now = isoTime(deps.clock.now())
+        const owned = freeHostname(tx, caller, { hostname, account_id: project.account_id, now })
+        if (owned?.hostname === hostname && owned.is_registered === 0)
+          throw new Problem('hostname_taken', `${hostname} is being bought. Look at your domains in a moment.`)
+        const id = newId('dom')
+        insertDomain(tx, {
+          id,
+          account_id: project.account_id,
+          project_id: project.id,
+          hostname,
+          status: 'pending',
+          verified_at: null,
+          created_at: now,
+          owned_domain_id: owned?.hostname === hostname ? owned.id : null,
+        })
+        return domainFor(tx, caller, id)
+      })
+      bus.emit(`project:${row.project_id}`)
+      return { domain: presentDomain(row) }
+    },
+
+    async verifyDomain({ caller }, { params }) {
+      await db.read((tx) => domainFor(tx, caller, params.id))
+      const checks = await desk.check(params.id)
+      // It may have been taken away meanwhile.
+      const row = await db.read((tx) => domainFor(tx, caller, params.id))
+      return { domain: presentDomain(row), checks: checks ?? [] }
+    },
+
+    async deleteDomain({ caller }, { params }) {
+      const row = await db.write((tx) => {
+        const found = domainFor(tx, caller, params.id)
+        if (found.owned_domain_id !== null) ownAccount(caller, found.project_account_id, 'take away a domain that was bought')
+        deleteDomain(tx, found.id)
+        return found
+      })
+      deps.engine.refreshHosts(row.project_id)
+      bus.emit(`project:${row.project_id}`)
+    },
+  }
+}
+
+/** A domain of a project that the caller may see; else the same 404 as for one that is not there. */
+export function domainFor(tx: Tx, caller: Caller, id: string): DomainView {
+  const row = findDomainView(tx, id)
+  if (!row || !maySee(tx, caller, row.project_account_id))
+    throw new Problem('domain_not_found', 'There is no such domain, or you may not see it. List yours with GET /v1/domains.')
+  return row
+}
+
+/**
+ * Throws when a name has a project already, or was bought by another account, itself or a name above it; what the account
+ * bought itself is returned. Whose it is, is told to those alone who may see it.
+ */
+export function freeHostname(
+  tx: Tx,
+  caller: Caller,
+  { hostname, account_id, now }: { hostname: string; account_id: string; now: string },
+): OwnedDomainRow | undefined {
+  const taken = findDomainByHostname(tx, hostname)
+  const owned = findOwnedAbove(tx, hostname, now)
+  if (taken && maySee(tx, caller, taken.project_account_id))
+    throw new Problem('hostname_taken', `${hostname} belongs to the project ${taken.project_slug}. Take it away there first.`)
+  if (taken || (owned && owned.account_id !== account_id))
+    throw new Problem('hostname_taken', `${hostname} is in use on this instance already. Choose another name.`)
+  return owned
+}
+
+export function presentDomain(row: DomainView): Domain {
+  return {
+    id: row.id,
+    hostname: row.hostname,
+    status: row.status,
+    verified_at: row.verified_at,
+    last_check_at: row.last_check_at,
+    last_check_error: row.last_check_error ?? row.owned_error,
+    created_at: row.created_at,
+    account_owned_domain_id: row.owned_domain_id,
+    expires_at: row.expires_at,
+    auto_renew: row.auto_renew === null ? null : row.auto_renew === 1,
+    transfer_requested_at: row.transfer_requested_at,
+    project_id: row.project_id,
+    project_slug: row.project_slug,
+    project_name: row.project_name,
+  }
+}

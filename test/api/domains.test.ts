@@ -1,0 +1,288 @@
+import { hostname } from 'node:os'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Domain, DomainCheck } from '../../server/contract/domains.ts'
+import { type DnsStandIn, startDns } from '../support/dns-stand-in.ts'
+import { expectRefusal, faults, startWorld } from './world.ts'
+import type { Who, World } from './world.ts'
+
+let world: World
+let dns: DnsStandIn
+/** Another account, on a plan that has domains. */
+let neighbour: { token: string }
+const ip = '127.0.0.1'
+const at = (slug: string) => `/v1/projects/${slug}/domains`
+
+beforeAll(async () => {
+  world = await startWorld()
+  dns = await startDns()
+  await world.ask('owner', 'PATCH', '/instance/settings', { dns_resolvers: [dns.address] })
+  await world.home.createProject({ slug: 'shop' })
+  await world.home.createProject({ slug: 'blog' })
+  neighbour = await world.add('neighbour@example.com', { plan: 'basic' })
+  await world.ask(neighbour, 'POST', '/v1/projects', { name: 'n', slug: 'strange' })
+})
+afterAll(async () => {
+  await world.close()
+  await dns.close()
+})
+beforeEach(() => {
+  dns.zone = {}
+})
+
+async function add(host: string, slug = 'shop', who: Parameters<World['ask']>[0] = 'owner'): Promise<Domain> {
+  const answer = await world.ask(who, 'POST', at(slug), { hostname: host })
+  expect(answer.status).toBe(201)
+  return answer.body.domain as Domain
+}
+async function verify(id: string, who: Who = 'owner'): Promise<{ domain: Domain; checks: DomainCheck[] }> {
+  const answer = await world.ask(who, 'POST', `/v1/domains/${id}/verify`)
+  expect(answer.status).toBe(200)
+  return answer.body as unknown as { domain: Domain; checks: DomainCheck[] }
+}
+/** The edge leads a name to its project, which is not deployed, or knows nothing of it. */
+const isLed = async (host: string) => (await world.home.edge(host)).body.includes('Not deployed yet')
+
+describe('POST domains of a project', () => {
+  test('201 pending, with all that the contract names; it does not route yet', async () => {
+    const answer = await world.ask('owner', 'POST', at('shop'), { hostname: 'www.example.com' })
+    expect(answer.status).toBe(201)
+    const project = await world.home.project('shop')
+    expect(answer.body).toEqual({
+      domain: {
+        id: expect.stringMatching(/^dom_/),
+        hostname: 'www.example.com',
+        status: 'pending',
+        verified_at: null,
+        last_check_at: null,
+        last_check_error: null,
+        created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]+\.\d{3}Z$/),
+        account_owned_domain_id: null,
+        expires_at: null,
+        auto_renew: null,
+        transfer_requested_at: null,
+        project_id: project.id,
+        project_slug: 'shop',
+        project_name: 'shop',
+      },
+    })
+    expect(await isLed('www.example.com')).toBe(false)
+  })
+
+  test.each([
+    ['1.2.3.4', 'IP address'],
+    ['127.1', 'IP address'],
+    ['0x7f.1', 'IP address'],
+    ['shop.0x7f000001', 'IP address'],
+    ['shop.2130706433', 'IP address'],
+    ['shop.localhost', 'under localhost'],
+    ['a.b.localhost', 'under localhost'],
+    [`${'a'.repeat(64)}.example.com`, 'at most 63'],
+    ['xn--a.example.com', 'stands for no name'],
+    [`${hostname().split('.')[0]?.toLowerCase()}.local`, 'of the instance itself'],
+  ])('400 %s, though the pattern allows it', async (host, why) => {
+    const answer = await world.ask('owner', 'POST', at('shop'), { hostname: host })
+    expectRefusal(answer, 400, 'invalid_input')
+    expect(answer.body.issues).toEqual([{ path: 'hostname', message: expect.stringContaining(why) }])
+  })
+
+  test.each([
+    'localhost',
+    '2130706433',
+    'Shop.example.com',
+    '-a.example.com',
+    'a..com',
+    'a.com.',
+    'a_b.com',
+    'ab',
+    `${'a.'.repeat(130)}com`,
+    '',
+    7,
+    null,
+  ])('400 %s, which the pattern refuses', async (host) => {
+    const answer = await world.ask('owner', 'POST', at('shop'), { hostname: host })
+    expectRefusal(answer, 400, 'invalid_input')
+    expect(faults(answer)).toEqual(['hostname'])
+  })
+
+  test('names of every kind that are none of these are taken', async () => {
+    for (const host of ['a.b', 'xn--bcher-kva.example', '1.example.com', '0x7f.com', 'localhost.example.com'])
+      expect((await add(host)).hostname).toBe(host)
+  })
+
+  test('409 hostname_taken within the account and across accounts; whose it is, is not told to others', async () => {
+    await add('taken.example.com')
+    const own = await world.ask('owner', 'POST', at('blog'), { hostname: 'taken.example.com' })
+    expectRefusal(own, 409, 'hostname_taken')
+    expect(own.body.message).toContain('project shop')
+    const other = await world.ask(neighbour, 'POST', at('strange'), { hostname: 'taken.example.com' })
+    expectRefusal(other, 409, 'hostname_taken')
+    expect(other.text).not.toContain('shop')
+  })
+
+  test('of twenty that ask at once one has it', async () => {
+    const all = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => world.ask('owner', 'POST', at(i % 2 ? 'shop' : 'blog'), { hostname: 'race.example.com' })),
+    )
+    expect(all.map((one) => one.status).toSorted()).toEqual([201, ...Array.from({ length: 19 }, () => 409)])
+  })
+
+  test('402 on starter without a card, after 400 and before 409; with a card it is taken', async () => {
+    const poor = await world.add('poor@example.com', { plan: 'starter' })
+    await world.ask(poor, 'POST', '/v1/projects', { name: 'n', slug: 'poor' })
+    expectRefusal(await world.ask(poor, 'POST', at('poor'), { hostname: 'poor.example.com' }), 402, 'payment_method_required')
+    expectRefusal(await world.ask(poor, 'POST', at('poor'), { hostname: 'poor.localhost' }), 400, 'invalid_input')
+    await add('rich.example.com')
+    expectRefusal(await world.ask(poor, 'POST', at('poor'), { hostname: 'rich.example.com' }), 402, 'payment_method_required')
+    const carded = await world.add('carded@example.com', { plan: 'starter', card: true })
+    await world.ask(carded, 'POST', '/v1/projects', { name: 'n', slug: 'carded' })
+    expect((await world.ask(carded, 'POST', at('carded'), { hostname: 'carded.example.com' })).status).toBe(201)
+  })
+})
+
+describe('GET domains', () => {
+  test('200 of one project, and of all that the caller may see, newest first', async () => {
+    await world.home.createProject({ slug: 'lists' })
+    const one = await add('one.example.net', 'lists')
+    const two = await add('two.example.net', 'lists')
+    const theirs = await add('theirs.example.net', 'strange', neighbour)
+    const list = (await world.ask('owner', 'GET', at('lists'))).body
+    expect(list).toEqual({ platform_ip: ip, purchase_enabled: expect.any(Boolean), domains: [two, one] })
+    for (const who of ['owner', 'member'] as const) {
+      const { domains } = (await world.ask(who, 'GET', '/v1/domains')).body as { domains: Domain[] }
+      expect(domains.slice(0, 2)).toEqual([two, one])
+      expect(domains.map(({ id }) => id)).not.toContain(theirs.id)
+    }
+    expect((await world.ask(neighbour, 'GET', '/v1/domains')).body).toMatchObject({ domains: [theirs] })
+  })
+
+  test('200 of one adds registrar and registrant', async () => {
+    const domain = await add('single.example.net')
+    const answer = await world.ask('owner', 'GET', `/v1/domains/${domain.id}`)
+    expect(answer.body).toEqual({ platform_ip: ip, domain: { ...domain, registrar: null, registrant: null } })
+    expect((await world.ask('owner', 'GET', `/domains/${domain.id}`)).headers.get('deprecation')).toBe('true')
+  })
+
+  test('404 for another’s, as for one that is not there, to the byte', async () => {
+    const { id } = await add('hidden.example.net')
+    for (const [method, path] of [
+      ['GET', '/v1/domains/ID'],
+      ['POST', '/v1/domains/ID/verify'],
+      ['DELETE', '/v1/domains/ID'],
+    ] as const) {
+      const answers = await Promise.all([id, 'dom_00000000000000000000000000'].map((one) => world.ask('stranger', method, path.replace('ID', one))))
+      for (const answer of answers) expectRefusal(answer, 404, 'domain_not_found')
+      const [hidden, missing] = answers.map((one) => one.text.replace(one.headers.get('x-request-id') ?? '', ''))
+      expect(hidden).toBe(missing)
+    }
+    expect((await world.ask('owner', 'GET', `/v1/domains/${id}`)).status).toBe(200)
+    expectRefusal(await world.ask('stranger', 'GET', at('shop')), 404, 'project_not_found')
+    expectRefusal(await world.ask('stranger', 'POST', at('shop'), { hostname: 'x' }), 404, 'project_not_found')
+  })
+
+  test('platform_ip is the setting’s, when there is one', async () => {
+    await world.ask('owner', 'PATCH', '/instance/settings', { platform_ip: '203.0.113.7' })
+    expect((await world.ask('owner', 'GET', '/v1/domains')).body.platform_ip).toBe('203.0.113.7')
+    await world.ask('owner', 'PATCH', '/instance/settings', { platform_ip: null })
+    expect((await world.ask('owner', 'GET', '/v1/domains')).body.platform_ip).toBe(ip)
+  })
+
+  test.each([['1.1.1'], ['dns.example.com'], ['1.1.1.1:0'], ['1.1.1.1:70000'], ['[1.1.1.1]:53'], []])(
+    '400 a resolver that is none: %s',
+    async (...list) => {
+      expectRefusal(
+        await world.ask('owner', 'PATCH', '/instance/settings', { dns_resolvers: list.filter((one) => typeof one === 'string') }),
+        400,
+        'invalid_input',
+      )
+    },
+  )
+})
+
+describe('POST verify', () => {
+  test('200 verified when the A record leads here: it routes at once, on HTTP and in the list of local names', async () => {
+    const { id } = await add('good.example.com')
+    dns.zone = { 'good.example.com': { A: [ip] } }
+    const { domain, checks } = await verify(id)
+    expect(domain).toMatchObject({
+      id,
+      status: 'verified',
+      last_check_error: null,
+      verified_at: expect.any(String),
+      last_check_at: domain.verified_at,
+    })
+    expect(checks).toEqual([{ type: 'A', name: 'good.example.com', expected: ip, found: [ip], ok: true, message: 'good.example.com leads here.' }])
+    expect(await isLed('good.example.com')).toBe(true)
+    expect((await world.ask('owner', 'GET', `/v1/domains/${id}`)).body.domain).toMatchObject(domain)
+    expect((await verify(id)).domain.verified_at).toBe(domain.verified_at)
+  })
+
+  test('200 failed when it leads elsewhere, and why; mended, it is verified; led away again, it routes no more', async () => {
+    const { id } = await add('moves.example.com', 'blog')
+    const missing = await verify(id)
+    expect(missing.domain).toMatchObject({
+      status: 'failed',
+      verified_at: null,
+      last_check_error: expect.stringContaining('DNS does not know moves.example.com'),
+    })
+    expect(missing.checks[0]).toMatchObject({ type: 'A', expected: ip, found: [], ok: false })
+
+    dns.zone = { 'moves.example.com': { A: [ip] } }
+    expect((await verify(id)).domain.status).toBe('verified')
+    expect(await isLed('moves.example.com')).toBe(true)
+
+    dns.zone = { 'moves.example.com': { A: ['198.51.100.4'] } }
+    const away = await verify(id)
+    expect(away.domain).toMatchObject({ status: 'failed', verified_at: null, last_check_error: expect.stringContaining('198.51.100.4') })
+    expect(await isLed('moves.example.com')).toBe(false)
+  })
+
+  test('a DNS that cannot be asked proves nothing: what was verified stays, what was not does not become so', async () => {
+    const [known, fresh] = [await add('known.example.com'), await add('fresh.example.com')]
+    dns.zone = { 'known.example.com': { A: [ip] } }
+    await verify(known.id)
+    dns.zone = { 'known.example.com': 'SERVFAIL', 'fresh.example.com': 'SERVFAIL' }
+    const after = await verify(known.id)
+    expect(after.domain).toMatchObject({ status: 'verified', last_check_error: expect.stringContaining('SERVFAIL') })
+    expect(after.checks[0]?.ok).toBe(false)
+    expect(await isLed('known.example.com')).toBe(true)
+    expect((await verify(fresh.id)).domain).toMatchObject({ status: 'failed', last_check_error: expect.stringContaining('SERVFAIL') })
+  })
+
+  test('many at once are one look', async () => {
+    const { id } = await add('once.example.com')
+    dns.zone = { 'once.example.com': { A: [ip] } }
+    const all = await Promise.all(Array.from({ length: 10 }, () => verify(id, 'member')))
+    expect(new Set(all.map((one) => one.domain.status))).toEqual(new Set(['verified']))
+    expect(dns.asked.filter((one) => one === 'A once.example.com').length).toBeLessThan(10)
+  })
+
+  test('a name of another’s DNS that says what it likes is said as text', async () => {
+    const { id } = await add('odd.example.com')
+    dns.zone = { 'odd.example.com': { CNAME: '<script>alert(1)</script>.example.net' } }
+    expect((await verify(id)).domain.last_check_error).toContain('<script>')
+  })
+})
+
+describe('DELETE', () => {
+  test('204: it routes no more, and is free for others', async () => {
+    const { id } = await add('leaves.example.com')
+    dns.zone = { 'leaves.example.com': { A: [ip] } }
+    await verify(id)
+    expect(await isLed('leaves.example.com')).toBe(true)
+    expect((await world.ask('owner', 'DELETE', `/v1/domains/${id}`)).status).toBe(204)
+    expect(await isLed('leaves.example.com')).toBe(false)
+    expectRefusal(await world.ask('owner', 'DELETE', `/v1/domains/${id}`), 404, 'domain_not_found')
+    expect((await add('leaves.example.com', 'strange', neighbour)).status).toBe('pending')
+  })
+
+  test('with its project a name is gone, and free for others', async () => {
+    await world.home.createProject({ slug: 'short' })
+    const { id } = await add('short.example.com', 'short')
+    dns.zone = { 'short.example.com': { A: [ip] } }
+    await verify(id)
+    await world.ask('owner', 'DELETE', '/v1/projects/short')
+    expect(await isLed('short.example.com')).toBe(false)
+    expectRefusal(await world.ask('owner', 'GET', `/v1/domains/${id}`), 404, 'domain_not_found')
+    await add('short.example.com', 'strange', neighbour)
+  })
+})

@@ -1,0 +1,213 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createDns } from '../../server/dns/dns.ts'
+import { createDomainDesk, type DomainDesk } from '../../server/features/domain-desk.ts'
+import { createBus } from '../../server/lib/bus.ts'
+import { isoTime } from '../../server/lib/clock.ts'
+import { newId } from '../../server/lib/id.ts'
+import { type DomainView, findDomainView, insertDomain } from '../../server/store/domains.ts'
+import { openStore, type Store } from '../../server/store/open.ts'
+import { insertProject } from '../../server/store/projects.ts'
+import { reachedAt } from '../../server/start/domains.ts'
+import { type DnsStandIn, startDns } from '../support/dns-stand-in.ts'
+
+/* What the hourly round makes of verified names, with the clock turned. */
+
+const hour = 3_600_000
+const ip = '203.0.113.7'
+const name = 'www.example.com'
+let folder: string
+let store: Store
+let dns: DnsStandIn
+let desk: DomainDesk
+let now: number
+let refreshed: string[]
+let project_id: string
+let account_id: string
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'homeport-desk-'))
+  store = await openStore({ data_dir: folder, after_crash: false })
+  dns = await startDns({ [name]: { A: [ip] } })
+  now = Date.parse('2026-01-31T12:00:00Z')
+  refreshed = []
+  project_id = newId('prj')
+  account_id = newId('acc')
+  await store.db.write((tx) => {
+    tx.sqlRun(`INSERT INTO accounts (id, plan, has_payment_method, created_at) VALUES (?, 'pro', 1, ?)`, account_id, isoTime(now))
+    insertProject(tx, { ...blank, id: project_id, account_id, name: 'shop', slug: 'shop', created_at: isoTime(now), updated_at: isoTime(now) })
+  })
+  desk = createDomainDesk({
+    db: store.db,
+    dns: createDns({ resolvers: () => [dns.address], timeout_ms: 400, hasNetwork: () => true }),
+    bus: createBus(),
+    clock: { now: () => now, monotonic: () => now },
+    refreshHosts: (id) => refreshed.push(id),
+    platformIp: () => ip,
+    purchaseEnabled: () => false,
+    ownNames: () => [],
+  })
+})
+afterEach(async () => {
+  await store.close()
+  await dns.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+async function added(hostname = name, status: DomainView['status'] = 'pending'): Promise<string> {
+  const id = newId('dom')
+  const at = isoTime(now)
+  await store.db.write((tx) =>
+    insertDomain(tx, { id, account_id, project_id, hostname, status, verified_at: status === 'verified' ? at : null, created_at: at }),
+  )
+  return id
+}
+const view = (id: string) => store.db.readNow((tx) => findDomainView(tx, id))
+const round = async (after_ms: number) => {
+  now += after_ms
+  await desk.round(new AbortController().signal)
+}
+
+describe('the round', () => {
+  test('looks at a verified name once a day, and at no other', async () => {
+    const id = await added()
+    await added('pending.example.com')
+    await desk.check(id)
+    expect([view(id)?.status, refreshed]).toEqual(['verified', [project_id]])
+    dns.asked.length = 0
+    await round(23 * hour)
+    expect(dns.asked).toEqual([])
+    await round(2 * hour)
+    expect(dns.asked).toContain(`A ${name}`)
+    expect(dns.asked.join()).not.toContain('pending')
+    expect(view(id)).toMatchObject({ status: 'verified', last_check_at: isoTime(now), last_check_error: null, failed_checks: 0 })
+    expect(refreshed).toEqual([project_id])
+  })
+
+  test('a record that moved away is looked at hourly, and lets the name go at the third look', async () => {
+    const id = await added()
+    await desk.check(id)
+    dns.zone = { [name]: { A: ['198.51.100.4'] } }
+    await round(25 * hour)
+    expect(view(id)).toMatchObject({ status: 'verified', failed_checks: 1, last_check_error: expect.stringContaining('198.51.100.4') })
+    await round(hour)
+    expect(view(id)).toMatchObject({ status: 'verified', failed_checks: 2 })
+    expect(refreshed).toEqual([project_id])
+    await round(hour)
+    expect(view(id)).toMatchObject({ status: 'failed', verified_at: null, failed_checks: 0 })
+    expect(refreshed).toEqual([project_id, project_id])
+  })
+
+  test('a record that came back forgives', async () => {
+    const id = await added()
+    await desk.check(id)
+    dns.zone = {}
+    await round(25 * hour)
+    await round(hour)
+    dns.zone = { [name]: { A: [ip] } }
+    await round(hour)
+    expect(view(id)).toMatchObject({ status: 'verified', failed_checks: 0, last_check_error: null })
+  })
+
+  test('offline takes nothing down, however long, and asks for one name alone', async () => {
+    const ids = [await added(name, 'verified'), await added('b.example.com', 'verified'), await added('c.example.com', 'verified')]
+    dns.zone = { [name]: 'silent', 'b.example.com': 'silent', 'c.example.com': 'silent' }
+    for (let i = 0; i < 4; i++) {
+      dns.asked.length = 0
+      await round(25 * hour)
+      expect(new Set(dns.asked.map((one) => one.split(' ')[1])).size).toBe(1)
+    }
+    expect(ids.map((id) => view(id)?.status)).toEqual(['verified', 'verified', 'verified'])
+    expect(refreshed).toEqual([])
+  })
+
+  test('a domain that goes while it is looked at stays gone', async () => {
+    const id = await added()
+    const looking = desk.check(id)
+    await store.db.write((tx) => tx.sqlRun('DELETE FROM domains WHERE id = ?', id))
+    await looking
+    expect(view(id)).toBeUndefined()
+    expect(await desk.check(id)).toBeUndefined()
+  })
+})
+
+describe('names that were sold here', () => {
+  const buy = (account: string, expires_at: string) =>
+    store.db.write((tx) =>
+      tx.sqlRun(
+        `INSERT INTO owned_domains (id, account_id, hostname, registrar, reference, expires_at, auto_renew, created_at) VALUES (?, ?, 'bought.test', 'local', 'r', ?, 1, ?)`,
+        newId('own'),
+        account,
+        expires_at,
+        isoTime(now),
+      ),
+    )
+
+  test('need no proof, and those below them neither, until they run out', async () => {
+    await buy(account_id, '2027-01-31T12:00:00.000Z')
+    const [itself, below, beside] = [await added('bought.test'), await added('www.bought.test'), await added('notbought.test')]
+    for (const id of [itself, below, beside]) await desk.check(id)
+    expect([itself, below, beside].map((id) => view(id)?.status)).toEqual(['verified', 'verified', 'failed'])
+    expect(dns.asked.filter((one) => / (www\.)?bought\.test$/.test(one))).toEqual([])
+    now = Date.parse('2027-02-01T00:00:00Z')
+    await desk.check(below)
+    expect(view(below)?.status).toBe('failed')
+  })
+
+  test('are proof for the account that bought them alone', async () => {
+    const other = newId('acc')
+    await store.db.write((tx) =>
+      tx.sqlRun(`INSERT INTO accounts (id, plan, has_payment_method, created_at) VALUES (?, 'pro', 1, ?)`, other, isoTime(now)),
+    )
+    await buy(other, '2027-01-31T12:00:00.000Z')
+    const id = await added('www.bought.test')
+    await desk.check(id)
+    expect(view(id)?.status).toBe('failed')
+  })
+})
+
+describe('where the edge is reached', () => {
+  const one = (address: string, internal = false) => ({ address, internal, netmask: '', family: 'IPv4' as const, mac: '', cidr: null })
+  const interfaces = { lo: [one('127.0.0.1', true)], docker0: [one('172.17.0.1')], eth0: [one('192.168.1.20')] }
+  const lan_addresses = () => ['192.168.1.20', 'fd00::1']
+  test.each([
+    ['127.0.0.1', false, '127.0.0.1'],
+    ['localhost', false, '127.0.0.1'],
+    ['::1', false, '127.0.0.1'],
+    ['127.0.0.1', true, '192.168.1.20'],
+    ['198.51.100.9', false, '198.51.100.9'],
+    ['0.0.0.0', false, '192.168.1.20'],
+    ['::', false, '192.168.1.20'],
+  ])('bound to %s, open to the network: %s', (host, is_lan, expected) => {
+    expect(reachedAt({ host, is_lan, lan_addresses, interfaces })).toBe(expected)
+  })
+  test('a public address comes first where all are bound', () => {
+    const wide = { ...interfaces, eth1: [one('198.51.100.9')] }
+    expect(reachedAt({ host: '0.0.0.0', is_lan: false, lan_addresses, interfaces: wide })).toBe('198.51.100.9')
+    expect(reachedAt({ host: '127.0.0.1', is_lan: true, lan_addresses, interfaces: wide })).toBe('192.168.1.20')
+  })
+})
+
+const blank = {
+  repo_url: null,
+  sealed_repo_credentials: null,
+  repo_is_trusted: 0 as const,
+  repo_branch: 'main',
+  node_version: 'auto',
+  install_command: 'auto',
+  build_command: 'auto',
+  root_directory: '.',
+  memory_limit_mb: 512,
+  port: null,
+  status: 'created' as const,
+  always_warm: 0 as const,
+  is_cold: 0 as const,
+  caching_enabled: 1 as const,
+  has_purge_token: 0 as const,
+  last_request_at: null,
+  stopped_at: null,
+  crashed_at: null,
+  deleted_at: null,
+}

@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createDns, type Dns, type Examination } from '../../server/dns/dns.ts'
+import { type DnsStandIn, startDns } from '../support/dns-stand-in.ts'
+
+/* The node's own resolver against a server over UDP: what is found is told apart, and said in plain words. */
+
+let dns: DnsStandIn
+let asking: Dns
+const ip = '203.0.113.7'
+const name = 'blog.example.com'
+
+beforeAll(async () => {
+  dns = await startDns()
+  asking = createDns({ resolvers: () => [dns.address], timeout_ms: 5_000, hasNetwork: () => true })
+})
+afterAll(() => dns.close())
+
+async function examine(zone: DnsStandIn['zone'], platform_ip = ip): Promise<Examination & { A: Examination['checks'][number] }> {
+  dns.zone = zone
+  const seen = await asking.examine(name, platform_ip)
+  const [first] = seen.checks
+  if (!first) throw new Error('there is no check')
+  expect(first).toMatchObject({ type: 'A', name, expected: platform_ip, ok: seen.verdict === 'here' })
+  expect(seen.error === null).toBe(seen.verdict === 'here')
+  return { ...seen, A: first }
+}
+
+describe('here', () => {
+  test('an A record that names the platform', async () => {
+    const { verdict, checks } = await examine({ [name]: { A: [ip] } })
+    expect([verdict, checks.length]).toEqual(['here', 1])
+    expect(checks[0]?.found).toEqual([ip])
+  })
+
+  test('an alias of a name that leads here', async () => {
+    const { verdict, checks } = await examine({ [name]: { CNAME: 'home.example.net' }, 'home.example.net': { A: [ip] } })
+    expect(verdict).toBe('here')
+    expect(checks[1]).toMatchObject({ type: 'CNAME', found: ['home.example.net'], ok: true })
+  })
+
+  test('an AAAA record beside it is told, and does not hinder', async () => {
+    const { verdict, checks } = await examine({ [name]: { A: [ip], AAAA: ['2001:db8::1'] } })
+    expect(verdict).toBe('here')
+    expect(checks[1]).toMatchObject({ type: 'AAAA', expected: 'none', found: ['2001:db8::1'], ok: false })
+    expect(checks[1]?.message).toContain('IPv6')
+  })
+
+  test('on loopback ::1 leads here as well', async () => {
+    const { checks } = await examine({ [name]: { A: ['127.0.0.1'], AAAA: ['::1'] } }, '127.0.0.1')
+    expect(checks.map((one) => one.ok)).toEqual([true, true])
+  })
+})
+
+describe('elsewhere', () => {
+  test('a name that does not exist', async () => {
+    const { verdict, error, A } = await examine({})
+    expect([verdict, A.found]).toEqual(['elsewhere', []])
+    expect(error).toContain(`DNS does not know ${name}. Set an A record for ${name} to ${ip}`)
+  })
+
+  test('a name without an A record', async () => {
+    const { verdict, error } = await examine({ [name]: {} })
+    expect(verdict).toBe('elsewhere')
+    expect(error).toContain('is known to DNS, and has no A record.')
+  })
+
+  test('an IPv6 address alone', async () => {
+    const { verdict, error, checks } = await examine({ [name]: { AAAA: ['2001:db8::1'] } })
+    expect(verdict).toBe('elsewhere')
+    expect(error).toContain('an IPv6 address alone (AAAA 2001:db8::1)')
+    expect(checks.map((one) => one.type)).toEqual(['A', 'AAAA'])
+  })
+
+  test('another address, with the time that the old one is remembered', async () => {
+    const { verdict, error, A } = await examine({ [name]: { A: ['198.51.100.4'], ttl: 3600 } })
+    expect([verdict, A.found]).toEqual(['elsewhere', ['198.51.100.4']])
+    expect(error).toContain('leads to 198.51.100.4. Change the A record to 203.0.113.7.')
+    expect(error).toContain('60 more minutes')
+  })
+
+  test('this address and another one', async () => {
+    const { verdict, error } = await examine({ [name]: { A: [ip, '198.51.100.4'] } })
+    expect(verdict).toBe('elsewhere')
+    expect(error).toContain('leads here, and to 198.51.100.4 as well')
+  })
+
+  test('an alias of something else', async () => {
+    const { error, checks } = await examine({ [name]: { CNAME: 'shops.example.net' }, 'shops.example.net': { A: ['198.51.100.4'] } })
+    expect(error).toContain('as an alias (CNAME) of shops.example.net. Remove the CNAME record and set an A record')
+    expect(checks[1]).toMatchObject({ type: 'CNAME', found: ['shops.example.net'], ok: false })
+  })
+
+  test('an alias of nothing', async () => {
+    const { verdict, error } = await examine({ [name]: { CNAME: 'gone.example.net' } })
+    expect(verdict).toBe('elsewhere')
+    expect(error).toContain('an alias (CNAME) of gone.example.net, which DNS does not know')
+  })
+
+  test.each([
+    ['104.21.3.4', 'Cloudflare’s proxy', 'turn the proxy off'],
+    ['185.199.109.153', 'GitHub Pages', 'Change the A record'],
+    ['192.168.1.9', 'a private network', 'Change the A record'],
+    ['127.0.1.1', 'each visitor’s own machine', 'Change the A record'],
+  ])('%s is %s', async (address, place, what) => {
+    const { verdict, error } = await examine({ [name]: { A: [address] } })
+    expect(verdict).toBe('elsewhere')
+    expect(error).toContain(`${address} (${place})`)
+    expect(error).toContain(what)
+  })
+})
+
+describe('unknown', () => {
+  test('name servers that fail', async () => {
+    const { verdict, error } = await examine({ [name]: 'SERVFAIL' })
+    expect(verdict).toBe('unknown')
+    expect(error).toContain('SERVFAIL')
+  })
+
+  test('a resolver that refuses', async () => {
+    const { verdict, error } = await examine({ [name]: 'REFUSED' })
+    expect(verdict).toBe('unknown')
+    expect(error).toContain('refuses to answer')
+  })
+
+  test('silence ends by itself, and says who was asked', async () => {
+    const hasty = createDns({ resolvers: () => [dns.address], timeout_ms: 600, hasNetwork: () => true })
+    dns.zone = { [name]: 'silent' }
+    const { verdict, error } = await hasty.examine(name, ip)
+    expect(verdict).toBe('unknown')
+    expect(error).toContain(`no answer from ${dns.address}`)
+  })
+
+  test('offline is said as such', async () => {
+    const closed = await startDns()
+    await closed.close()
+    const offline = createDns({ resolvers: () => [closed.address], timeout_ms: 1_000, hasNetwork: () => false })
+    expect(await offline.examine(name, ip)).toMatchObject({ verdict: 'unknown', error: expect.stringContaining('This machine is offline') })
+  })
+})
+
+test('every look asks anew: what was mended is seen at once', async () => {
+  dns.zone = { [name]: { A: ['198.51.100.4'], ttl: 86_400 } }
+  expect((await asking.examine(name, ip)).verdict).toBe('elsewhere')
+  dns.zone = { [name]: { A: [ip] } }
+  expect((await asking.examine(name, ip)).verdict).toBe('here')
+})
