@@ -58,6 +58,8 @@ const screens: { name: string; path: (scene: Scene) => string; dialog?: (page: P
   { name: 'settings', path: () => 'projects/harbour-shop/settings' },
   { name: 'instance', path: () => 'instance' },
   { name: 'network', path: () => 'instance/network' },
+  { name: 'account', path: () => 'account' },
+  { name: 'making a token', path: () => 'account?do=token', dialog: async () => undefined },
   { name: 'disk', path: () => 'instance/disk' },
   { name: 'clean-up', path: () => 'instance/disk?do=clean', dialog: async () => undefined },
   { name: 'backups', path: () => 'instance/backups' },

@@ -91,6 +91,8 @@ const shots = (scene: Scene): Shot[] => [
   { name: 'settings', path: 'projects/harbour-shop/settings' },
   { name: 'instance', path: 'instance' },
   { name: 'network', path: 'instance/network' },
+  { name: 'account', path: 'account' },
+  { name: 'token-dialog', path: 'account?do=token', act: (page) => page.getByRole('dialog').waitFor() },
   { name: 'disk', path: 'instance/disk' },
   { name: 'disk-clean', path: 'instance/disk?do=clean', act: (page) => page.getByRole('dialog').waitFor() },
   { name: 'backups', path: 'instance/backups' },

@@ -1,0 +1,54 @@
+/** Idempotency keys on a whole platform; the gate's own rules are in test/http/idempotency.test.ts. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
+import { makeRepository, tinyServer } from '../support/repository.ts'
+
+const data_dir = mkdtempSync(join(tmpdir(), 'homeport-data-'))
+const repository = makeRepository(tinyServer('once'))
+let home: TestPlatform
+
+beforeAll(async () => {
+  home = await startTestPlatform({ runtime: 'process', data_dir })
+})
+afterAll(async () => {
+  await home?.remove()
+  repository.remove()
+  rmSync(data_dir, { recursive: true, force: true })
+})
+
+async function post(key: string, path: string, body?: unknown) {
+  const answer = await fetch(home.platform.api_url + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${home.platform.instance.token}`, 'content-type': 'application/json', 'idempotency-key': key },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  return { status: answer.status, replayed: answer.headers.get('idempotency-replayed'), text: await answer.text() }
+}
+
+test('a project that is made twice is one, a deployment that is asked for ten times at once is one', async () => {
+  const input = { name: 'Once', slug: 'once', repo_url: repository.url }
+  const first = await post('create', '/v1/projects', input)
+  expect([first.status, first.replayed]).toEqual([201, null])
+  expect(await post('create', '/v1/projects', input)).toEqual({ ...first, replayed: 'true' })
+
+  const answers = await Promise.all(Array.from({ length: 10 }, () => post('deploy', '/v1/projects/once/deploy')))
+  expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(201))
+  expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+  const { body } = await home.api<{ deployments: { id: string }[] }>('GET', '/v1/projects/once/deployments')
+  expect(body.deployments.map(({ id }) => id)).toEqual([(JSON.parse(answers[0]?.text ?? '{}') as { deployment_id: string }).deployment_id])
+})
+
+test('an instance that was stopped and started still knows', async () => {
+  const first = await post('before', '/v1/tokens', { name: 'kept' })
+  expect(first.status).toBe(201)
+  await home.platform.stop()
+  home = await startTestPlatform({ runtime: 'process', data_dir })
+  // Another token of the same person: a run has its own.
+  expect(await post('before', '/v1/tokens', { name: 'kept' })).toEqual({ ...first, replayed: 'true' })
+  expect((await post('before', '/v1/tokens', { name: 'other' })).status).toBe(409)
+  const { body } = await home.api<{ api_tokens: unknown[] }>('GET', '/v1/tokens')
+  expect(body.api_tokens).toHaveLength(1)
+})

@@ -1,0 +1,55 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { ApiToken } from '../../server/contract/tokens.ts'
+import { runCommand } from '../support/command.ts'
+import { newFolder, type RunningInstance, serve } from '../support/instance-process.ts'
+import { createClient } from '../support/platform.ts'
+
+const folder = newFolder('tokens')
+let instance: RunningInstance
+
+beforeAll(async () => {
+  instance = await serve({ data: join(folder.path, 'data') })
+})
+afterAll(async () => {
+  await instance?.end('SIGTERM')
+  folder.remove()
+})
+
+const run = (...args: string[]) => runCommand(instance, folder.path, args)
+
+test('one is made, alone on standard output, signs in, is listed and revoked', async () => {
+  expect(await run('tokens')).toMatchObject({ code: 0, out: expect.stringContaining('No tokens yet.') })
+  const made = await run('tokens', 'create', 'from the shell', '--days', '30')
+  expect(made).toMatchObject({ code: 0, err: expect.stringMatching(/^Made tok_\w{26}\. The token, shown this once:$/m) })
+  const token = made.out.trim()
+  expect(token).toMatch(/^svc_[0-9A-Za-z]{49}$/)
+  const signIn = async () => (await createClient(instance.instance).api('GET', '/v1/projects', undefined, token)).status
+  expect(await signIn()).toBe(200)
+
+  const listed = await run('tokens', 'list')
+  expect(listed.out).toContain('from the shell')
+  expect(listed.out).toContain(`svc_…${token.slice(-4)}`)
+  expect(listed.out).toMatch(/\d{4}-\d\d-\d\d/)
+  expect(listed.out).not.toContain(token)
+  const { api_tokens } = JSON.parse((await run('tokens', '--json')).out) as { api_tokens: ApiToken[] }
+  expect(api_tokens).toHaveLength(1)
+  const id = api_tokens[0]?.id ?? ''
+
+  expect(await run('tokens', 'revoke', id)).toMatchObject({ code: 0, out: expect.stringContaining('Revoked.') })
+  expect(await signIn()).toBe(401)
+  expect(await run('tokens', 'revoke', id)).toMatchObject({ code: 1, err: expect.stringContaining('token_not_found') })
+})
+
+test('as JSON: the record with the token', async () => {
+  const { out, code } = await run('tokens', 'create', 'ci', '--json')
+  expect(code).toBe(0)
+  expect(JSON.parse(out)).toMatchObject({ token: expect.stringMatching(/^svc_/), api_token: { name: 'ci', expires_at: null } })
+})
+
+test('usage: what is no verb, no name, no number of days', async () => {
+  expect(await run('tokens', 'fold')).toMatchObject({ code: 2, err: expect.stringContaining('none of list, create, revoke') })
+  expect(await run('tokens', 'create')).toMatchObject({ code: 2, err: expect.stringContaining('NAME is missing') })
+  for (const days of ['0', '366', 'x', '1.5', '-1'])
+    expect(await run('tokens', 'create', 'n', `--days=${days}`)).toMatchObject({ code: 2, err: expect.stringContaining('from 1 to 365') })
+})
