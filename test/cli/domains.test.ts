@@ -1,0 +1,64 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runCommand } from '../support/command.ts'
+import { type DnsStandIn, startDns } from '../support/dns-stand-in.ts'
+import { newFolder, type RunningInstance, serve } from '../support/instance-process.ts'
+import { type Client, createClient } from '../support/platform.ts'
+
+const folder = newFolder('domains')
+let instance: RunningInstance
+let client: Client
+let dns: DnsStandIn
+
+beforeAll(async () => {
+  dns = await startDns()
+  instance = await serve({ data: join(folder.path, 'data') })
+  client = createClient(instance.instance)
+  await client.createProject({ slug: 'shop' })
+})
+afterAll(async () => {
+  await instance?.end('SIGTERM')
+  await dns.close()
+  folder.remove()
+})
+
+const run = (...args: string[]) => runCommand(instance, folder.path, args)
+
+test('a list of resolvers is written with commas', async () => {
+  expect((await run('settings', 'set', 'dns_resolvers', `${dns.address},${dns.address}`)).out).toContain(
+    `dns_resolvers is now ${dns.address},${dns.address}.`,
+  )
+  expect((await run('settings', 'set', 'dns_resolvers', dns.address)).code).toBe(0)
+  expect(await run('settings', 'set', 'dns_resolvers', 'dns.example.com')).toMatchObject({ code: 1, err: expect.stringContaining('invalid_input') })
+})
+
+test('a name is added, verified once its record is there, listed and removed', async () => {
+  expect((await run('domains')).out).toContain('No domains yet.')
+  const added = await run('domains', 'add', 'shop', 'www.example.com')
+  expect(added).toMatchObject({ code: 0, out: expect.stringContaining('www.example.com.  A  127.0.0.1') })
+
+  const early = await run('domains', 'verify', 'www.example.com')
+  expect(early.code).toBe(1)
+  expect(early.out).toMatch(/wrong +A +expected 127\.0\.0\.1, found nothing\n +DNS does not know www\.example\.com\./)
+  expect((await run('domains', 'list', 'shop')).out).toMatch(/www\.example\.com +shop +failed +DNS does not know/)
+
+  dns.zone = { 'www.example.com': { A: ['127.0.0.1'] } }
+  const verified = await run('domains', 'verify', 'www.example.com')
+  expect(verified).toMatchObject({ code: 0, out: expect.stringContaining('www.example.com is verified and leads to shop.') })
+  expect((await run('domains')).out).toMatch(/www\.example\.com +shop +verified\n/)
+  expect((await client.edge('www.example.com')).body).toContain('Not deployed yet')
+  expect(JSON.parse((await run('domains', '--json')).out)).toMatchObject({
+    platform_ip: '127.0.0.1',
+    domains: [{ hostname: 'www.example.com', status: 'verified' }],
+  })
+
+  expect((await run('domains', 'remove', 'www.example.com')).out).toContain('It leads nowhere from now on.')
+  expect((await client.edge('www.example.com')).body).not.toContain('Not deployed yet')
+})
+
+test('usage and refusals', async () => {
+  expect(await run('domains', 'fold')).toMatchObject({ code: 2, err: expect.stringContaining('none of list, add, verify, remove') })
+  expect(await run('domains', 'add', 'shop')).toMatchObject({ code: 2, err: expect.stringContaining('HOST is missing') })
+  expect(await run('domains', 'verify', 'nowhere.example.com')).toMatchObject({ code: 2, err: expect.stringContaining('There is no domain') })
+  expect(await run('domains', 'add', 'shop', '127.1')).toMatchObject({ code: 1, err: expect.stringContaining('IP address') })
+})
