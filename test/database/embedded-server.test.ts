@@ -7,10 +7,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { DatabaseServer, DatabaseSpec } from '../../server/database/database.ts'
 import { createEmbeddedServer } from '../../server/database/embedded-server.ts'
 import { createLog } from '../../server/lib/log.ts'
+import { requires } from '../support/requirements.ts'
 import { until } from '../support/until.ts'
 import { asked } from './guests.ts'
 
-const isRoot = process.getuid?.() === 0
+const isRoot = requires('root').ok
 const root = mkdtempSync(join(tmpdir(), 'homeport-postgres-'))
 /** Nobody else may enter it, as it is with the home folder of root. */
 const closed = join(root, 'closed')
@@ -93,14 +94,14 @@ describe('PostgreSQL from npm', () => {
     await expect(asked((await urlOf(server)).replace(spec.password, 'wrong'), 'SELECT 1')).rejects.toThrow(/password authentication failed/)
   })
 
-  test.runIf(isRoot)('root runs it as nobody', async () => {
+  test.skipIf(!isRoot)('root runs it as nobody', async () => {
     const server = start()
     await server.create(spec)
     expect(execFileSync('ps', ['-o', 'uid=', '-p', String(pidOf())], { encoding: 'utf8' }).trim()).toBe('65534')
     expect(statSync(cluster()).uid).toBe(65534)
   })
 
-  test.runIf(isRoot)('root copies the programs where another user reaches them, when they lie in a closed folder', async () => {
+  test.skipIf(!isRoot)('root copies the programs where another user reaches them, when they lie in a closed folder', async () => {
     const shared = join(root, 'shared')
     const code = `
       import { findPrograms } from ${JSON.stringify(new URL('../../server/database/embedded-files.ts', import.meta.url).href)}

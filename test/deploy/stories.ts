@@ -252,10 +252,16 @@ export function deploymentStories(runtime: 'process' | 'docker'): void {
     test('an app over its memory limit is ended by it, and the log says so', async () => {
       await projectWith(
         'hungry',
-        tinyServer('fed', 'const eaten = []; setTimeout(() => setInterval(() => eaten.push(Buffer.alloc(8e6, 1)), 5), 500)'),
+        tinyServer(
+          'fed',
+          `const eaten = []
+const eat = () => setInterval(() => eaten.push(Buffer.alloc(8e6, 1)), 5)
+setImmediate(() => server.on('request', ({ url }) => url === '/eat' && eat()))`,
+        ),
       )
       await home.api('PATCH', '/v1/projects/hungry', { memory_limit_mb: 96 })
       await live('hungry')
+      await home.edge('hungry.localhost', '/eat')
       const events = await until(
         async () => {
           const lines = await readEvents(home, '/v1/projects/hungry/runtime-logs', (text) => text.includes('"state":"oom"'), 20_000)

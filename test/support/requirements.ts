@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-export type Requirement = 'tmpfs' | 'docker' | 'chromium' | 'electron' | 'git' | 'sshd' | 'nss' | 'loopback' | 'psql'
+export type Requirement = 'root' | 'tmpfs' | 'docker' | 'chromium' | 'electron' | 'git' | 'sshd' | 'nss' | 'loopback' | 'psql'
 
 const found = new Map<Requirement, { ok: boolean; reason: string }>()
 
@@ -22,6 +22,10 @@ export function requires(what: Requirement): { ok: boolean; reason: string } {
 const hasLoopbacks = process.platform === 'linux'
 
 const look: Record<Requirement, () => { ok: boolean; reason: string }> = {
+  root() {
+    const ok = process.getuid?.() === 0
+    return { ok, reason: ok ? '' : 'not run as root, for whom a database server has to change its user' }
+  },
   tmpfs() {
     const folder = mkdtempSync(join(tmpdir(), 'homeport-tmpfs-'))
     try {
