@@ -10,6 +10,7 @@ export function docsPage(): Answer {
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   )
   entries.push({ path: '/hooks/cache/{slug}', method: 'POST', operation: document.webhooks.cachePurge.post })
+  entries.push({ path: '/hooks/stripe', method: 'POST', operation: document.webhooks.stripe.post })
   const groups = document.tags.map(({ name }) => ({ name, entries: entries.filter(({ operation }) => operation.tags[0] === name) }))
   const named = Object.keys(document.components.schemas).filter((name) => !/(Request|Response)$/.test(name))
 
@@ -48,6 +49,12 @@ function article({ path, method, operation }: { path: string; method: string; op
   const answer = shown?.schema
   const events = success?.content?.['text/event-stream']?.['x-events']
   const refusals = Object.entries(operation.responses).filter(([code]) => !code.startsWith('2'))
+  const token = operation.security ? 'PURGE_TOKEN' : 'HOMEPORT_TOKEN'
+  // Nobody writes an event of the payment processor by hand: its signature is needed.
+  const curl =
+    operation.operationId === 'stripe'
+      ? ''
+      : `<h4>Example</h4><pre><code>${escapeHtml(example(method, path, { body: request?.example, hasFile: file !== undefined, token }))}</code></pre>`
   return `<article id="${operation.operationId}">
 <h3>${escapeHtml(operation.summary)}</h3>
 <p class="route"><span class="method ${method}">${method}</span><code>${escapeHtml(path)}</code></p>
@@ -59,7 +66,7 @@ ${Object.entries(events ?? {})
   .map(([name, schema]) => `<h4>Event <code>${escapeHtml(name)}</code></h4>${fields(schema, document)}`)
   .join('')}
 <h4>Refusals</h4><table><tbody>${refusals.map(([code, { description }]) => `<tr><td>${code}</td><td>${inline(description)}</td></tr>`).join('')}</tbody></table>
-<h4>Example</h4><pre><code>${escapeHtml(example(method, path, { body: request?.example, hasFile: file !== undefined, token: operation.security ? 'PURGE_TOKEN' : 'HOMEPORT_TOKEN' }))}</code></pre>
+${curl}
 </article>`
 }
 

@@ -84,7 +84,7 @@ export function openApiDocument() {
     security: [{ bearer: [] }, { session: [] }],
     tags: groups.filter(({ name }) => Object.values(operations).some((spec) => spec.group === name)),
     paths,
-    webhooks: { cachePurge: { post: describePurgeHook(names) } },
+    webhooks: { cachePurge: { post: describePurgeHook(names) }, stripe: { post: describeBillingHook() } },
     components: {
       schemas: { ...schemasOf(names.requests, 'input'), ...schemasOf(names.answers, 'output') },
       headers,
@@ -98,6 +98,12 @@ export function openApiDocument() {
           description: 'The same, for a CMS that cannot choose Authorization.',
         },
         purge_token_query: { type: 'apiKey', in: 'query', name: 'token', description: 'The same, for a CMS that sends no headers of yours.' },
+        stripe_signature: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'Stripe-Signature',
+          description: 'A time and an HMAC of time and body, at most five minutes old.',
+        },
         session: {
           type: 'apiKey',
           in: 'cookie',
@@ -164,10 +170,13 @@ const tidy =
 function describeOperation(operationId: string, spec: OperationSpec, names: Names): Operation {
   const operation: Operation = { operationId, tags: [spec.group], summary: spec.summary, responses: {} }
   if (spec.description) operation.description = spec.description
-  const parameters = [...parametersIn('path', spec.params), ...parametersIn('query', spec.query), ...resumption(spec)]
+  const parameters = [...parametersIn('path', spec.params), ...parametersIn('query', spec.query), ...resumption(spec), ...repetition(spec)]
   if (parameters.length > 0) operation.parameters = parameters
   if (spec.body)
-    operation.requestBody = { required: !spec.body.safeParse(undefined).success, content: { 'application/json': { schema: ref(names.requests.get(spec.body) ?? '') } } }
+    operation.requestBody = {
+      required: !spec.body.safeParse(undefined).success,
+      content: { 'application/json': { schema: ref(names.requests.get(spec.body) ?? '') } },
+    }
   if (spec.upload) operation.requestBody = { required: true, content: describeUpload(spec.upload.types) }
   operation.responses[String(spec.success.status)] = describeSuccess(spec, names)
   for (const [status, codes] of codesByStatus(spec)) {
@@ -194,13 +203,37 @@ function describeUpload(types: readonly string[]): Record<string, { schema: Sche
   return { 'multipart/form-data': { schema: form }, ...Object.fromEntries(raw) }
 }
 
+const refused = (codes: ErrorCode[]): Described => ({
+  description: codes.map((code) => `\`${code}\``).join(', '),
+  headers: codes.includes('rate_limited') ? { ...everyHeader, 'Retry-After': { $ref: '#/components/headers/Retry-After' } } : everyHeader,
+  content: { 'application/json': { schema: ref('Error') } },
+})
+
+/** What the payment processor calls. Its events are its own: only their signature and what they do are ours. */
+function describeBillingHook(): Operation {
+  const received: Schema = { type: 'object', properties: { received: { type: 'boolean', const: true } }, required: ['received'] }
+  return {
+    operationId: 'stripe',
+    tags: ['Billing'],
+    summary: 'Hear of a change at the payment processor',
+    description:
+      'Sent by Stripe to `/hooks/stripe` of this instance, signed with the secret of the endpoint. Events may come in any order and more than once: the state at Stripe counts. The end of a subscription puts the account back to `starter`.',
+    security: [{ stripe_signature: [] }],
+    requestBody: { required: true, content: { 'application/json': { schema: { type: 'object', description: 'An event of Stripe.' } } } },
+    responses: {
+      200: { description: 'Heard.', headers: everyHeader, content: { 'application/json': { schema: received } } },
+      400: refused(['bad_request']),
+      405: refused(['method_not_allowed']),
+      413: refused(['payload_too_large']),
+      429: refused(['rate_limited']),
+      500: refused(['billing_error', 'internal_error']),
+      503: refused(['billing_not_configured']),
+    },
+  }
+}
+
 /** What a CMS calls: the address is `webhook_url` of `createPurgeToken`. */
 function describePurgeHook(names: Names): Operation {
-  const refused = (codes: ErrorCode[]): Described => ({
-    description: codes.map((code) => `\`${code}\``).join(', '),
-    headers: codes.includes('rate_limited') ? { ...everyHeader, 'Retry-After': { $ref: '#/components/headers/Retry-After' } } : everyHeader,
-    content: { 'application/json': { schema: ref('Error') } },
-  })
   return {
     operationId: 'cachePurge',
     tags: ['Projects'],
@@ -252,9 +285,25 @@ const resumption = ({ success }: OperationSpec): Parameter[] =>
       ]
     : []
 
-function describeSuccess({ success }: OperationSpec, names: Names): Described {
+const repetition = ({ method }: OperationSpec): Parameter[] =>
+  method === 'POST'
+    ? [
+        {
+          name: 'Idempotency-Key',
+          in: 'header',
+          required: false,
+          description:
+            'Makes it safe to ask again: within 24 hours the same key with the same request gets the first answer once more, marked by `Idempotency-Replayed: true`.',
+          schema: { type: 'string', minLength: limits.idempotency.key.min, maxLength: limits.idempotency.key.max, pattern: '^[ -~]+$' },
+        },
+      ]
+    : []
+
+function describeSuccess({ success, method }: OperationSpec, names: Names): Described {
+  const mayRepeat =
+    method === 'POST' ? { ...everyHeader, 'Idempotency-Replayed': { $ref: '#/components/headers/Idempotency-Replayed' } } : everyHeader
   if ('json' in success)
-    return { description: 'Done.', headers: everyHeader, content: { 'application/json': { schema: ref(names.answers.get(success.json) ?? '') } } }
+    return { description: 'Done.', headers: mayRepeat, content: { 'application/json': { schema: ref(names.answers.get(success.json) ?? '') } } }
   if ('content_type' in success)
     return { description: 'The file.', headers: everyHeader, content: { [success.content_type]: { schema: { type: 'string' } } } }
   if (!('events' in success)) return { description: 'Done; there is no body.', headers: everyHeader }
@@ -271,6 +320,7 @@ function describeSuccess({ success }: OperationSpec, names: Names): Described {
 function codesByStatus(spec: OperationSpec): [string, ErrorCode[]][] {
   const codes = new Set<ErrorCode>([...spec.errors, 'unauthorized', 'rate_limited', 'internal_error'])
   if (Object.keys(spec.query.shape).length > 0) codes.add('invalid_input')
+  if (spec.method === 'POST') codes.add('invalid_input').add('idempotency_conflict')
   if (spec.method !== 'GET') codes.add('origin_not_allowed').add('payload_too_large').add('unsupported_media_type')
   if (spec.body) codes.add('invalid_input').add('invalid_json')
   const grouped = new Map<string, ErrorCode[]>()
@@ -305,11 +355,15 @@ const headers = {
   'X-RateLimit-Remaining': { description: 'Requests left before a 429.', schema: { type: 'integer' } },
   'X-RateLimit-Reset': { description: 'Unix time in seconds at which the window ends.', schema: { type: 'integer' } },
   'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } },
+  'Idempotency-Replayed': {
+    description: '`true` when this is the first answer to the same Idempotency-Key once more.',
+    schema: { type: 'string', const: 'true' },
+  },
 }
 
 const everyHeader = Object.fromEntries(
   Object.keys(headers)
-    .filter((name) => name !== 'Retry-After')
+    .filter((name) => name.startsWith('X-'))
     .map((name) => [name, { $ref: `#/components/headers/${name}` }]),
 )
 

@@ -22,7 +22,7 @@ interface Expectation {
   owner?: ErrorCode
   member?: ErrorCode
   stranger?: ErrorCode
-  body?: unknown | (() => unknown)
+  body?: object | (() => object)
   query?: string
   /** What the path names, where the shared project and its deployment will not do: made anew for each who may use it up. */
   made?: () => Promise<{ slug?: string; id?: string }>
@@ -188,7 +188,7 @@ async function ask(who: Principal, spec: OperationSpec, path: string, { body, qu
   const init: RequestInit = { method: spec.method, headers, signal: leave.signal }
   if (spec.body) {
     headers['content-type'] = 'application/json'
-    init.body = JSON.stringify(typeof body === 'function' ? (body as () => unknown)() : body)
+    init.body = JSON.stringify(typeof body === 'function' ? body() : body)
   }
   if (spec.upload) {
     headers['content-type'] = 'application/gzip'
