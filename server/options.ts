@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { availableParallelism, homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import type { RegistrarChoice } from './registrar/index.ts'
 
 /** How an instance is run. The environment is read here and nowhere else in server/. */
 export interface PlatformOptions {
@@ -36,8 +37,21 @@ export interface PlatformOptions {
   node_path: string
   npm_cli_path: string
   cpus: number
+  /** Who sells names. */
+  registrar: RegistrarChoice
+  /** null: no payment processor. */
+  stripe: StripeOptions | null
   /** Names that the API answers to beside the loopback ones, such as the machine's name on a network. */
   names: readonly string[]
+}
+
+export interface StripeOptions {
+  secret_key: string
+  publishable_key: string | null
+  /** null: events of the processor are refused. */
+  webhook_secret: string | null
+  /** In place of Stripe's own address, for a double. */
+  api_base: string | null
 }
 
 export interface PlatformFlags {
@@ -90,6 +104,8 @@ export function readOptions(flags: PlatformFlags = {}, env: NodeJS.ProcessEnv = 
     environment: { ...env },
     ...toolPaths(),
     cpus: availableParallelism(),
+    registrar: registrarOf(env),
+    stripe: stripeOf(env),
     names: [],
   }
 }
@@ -129,6 +145,37 @@ export function surroundings(is_tty: boolean, env: NodeJS.ProcessEnv = process.e
 
 /** For a program that is told a secret: our own environment and that. */
 export const environmentWith = (secrets: Record<string, string>): NodeJS.ProcessEnv => ({ ...process.env, ...secrets })
+
+function registrarOf(env: NodeJS.ProcessEnv): RegistrarChoice {
+  const name = env.HOMEPORT_REGISTRAR || 'local'
+  if (name === 'local' || name === 'off') return { name }
+  if (name !== 'porkbun') throw new UsageError(`HOMEPORT_REGISTRAR is local, porkbun or off, not ${name}.`)
+  const api_key = env.HOMEPORT_PORKBUN_API_KEY
+  const secret_key = env.HOMEPORT_PORKBUN_SECRET_KEY
+  if (!api_key || !secret_key) throw new UsageError('HOMEPORT_REGISTRAR=porkbun needs HOMEPORT_PORKBUN_API_KEY and HOMEPORT_PORKBUN_SECRET_KEY.')
+  return { name, api_key, secret_key, api_base: secureBase('HOMEPORT_PORKBUN_API_BASE', env.HOMEPORT_PORKBUN_API_BASE) }
+}
+
+function secureBase(variable: string, address: string | undefined): string | null {
+  if (!address) return null
+  const base = URL.parse(address)
+  const isNear = ['localhost', '127.0.0.1', '[::1]'].includes(base?.hostname ?? '')
+  if (base?.protocol !== 'https:' && !(base?.protocol === 'http:' && isNear))
+    throw new UsageError(`${variable} is an https address, or an http one of this machine: the secret key is sent there.`)
+  return address
+}
+
+function stripeOf(env: NodeJS.ProcessEnv): StripeOptions | null {
+  const secret_key = env.HOMEPORT_STRIPE_SECRET_KEY
+  if (!secret_key) return null
+  const api_base = secureBase('HOMEPORT_STRIPE_API_BASE', env.HOMEPORT_STRIPE_API_BASE)
+  return {
+    secret_key,
+    publishable_key: env.HOMEPORT_STRIPE_PUBLISHABLE_KEY || null,
+    webhook_secret: env.HOMEPORT_STRIPE_WEBHOOK_SECRET || null,
+    api_base,
+  }
+}
 
 function portOf(flag: string, text: string | undefined, fallback: number): number {
   if (text === undefined) return fallback

@@ -14,6 +14,8 @@ export interface DoctorOptions {
   network(): { open: boolean; warning: string | null }
   /** The servers that hold databases of projects. */
   databases(): Promise<Check[]>
+  /** Bought names, and the DNS server that answers for local ones. */
+  market(): Promise<Check[]>
   backups(): Promise<Check[]>
   /** What is found out about names and certificates. */
   names(): Promise<Check[]>
@@ -35,6 +37,7 @@ export async function examine(options: DoctorOptions): Promise<Check[]> {
     await database(options.db),
     ...(await options.backups()),
     ...(await options.databases()),
+    ...(await options.market()),
     keys(options.encryption),
   ]
 }

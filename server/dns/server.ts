@@ -1,0 +1,126 @@
+import { createSocket, type Socket as Datagrams } from 'node:dgram'
+import { createServer, type Server, type Socket } from 'node:net'
+import type { Log } from '../lib/log.ts'
+import { answerDns, type Zones } from './answer.ts'
+
+export interface DnsServer {
+  /** Where it listens; undefined: it does not. */
+  port(): number | undefined
+  /** Why it does not listen although it should. */
+  trouble(): string | undefined
+  /** Has it listen on this port, or on none. Resolves when that is so. */
+  listen(port: number | null): Promise<void>
+  close(): Promise<void>
+}
+
+/** Never on an address of a network: only this machine asks, so nobody can be flooded with our answers. */
+const loopback = '127.0.0.1'
+const maxConnections = 64
+const idle_ms = 5_000
+
+/** The instance's own authoritative DNS server, by UDP and TCP. It knows the names of this instance and refuses all others. */
+export function createDnsServer({ zones, log }: { zones: Zones; log: Log }): DnsServer {
+  let open: { port: number; close(): Promise<void> } | undefined
+  let trouble: string | undefined
+  let last: Promise<void> = Promise.resolve()
+
+  const change = async (port: number | null): Promise<void> => {
+    if (open?.port === port && port !== 0) return
+    await open?.close()
+    open = undefined
+    trouble = undefined
+    if (port === null) return
+    try {
+      open = await openBoth(port, zones)
+      log.info('dns_server', { port: open.port })
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+      trouble =
+        code === 'EADDRINUSE'
+          ? `Port ${port} is taken by another program.`
+          : code === 'EACCES'
+            ? `Port ${port} is for the system’s administrator alone.`
+            : `Port ${port} could not be opened.`
+      log.warn('dns_server_not_open', { port, error })
+    }
+  }
+
+  return {
+    port: () => open?.port,
+    trouble: () => trouble,
+    listen: (port) => (last = last.then(() => change(port))),
+    close: () => (last = last.then(() => change(null))),
+  }
+}
+
+async function openBoth(wanted: number, zones: Zones): Promise<{ port: number; close(): Promise<void> }> {
+  const connections = new Set<Socket>()
+  const streams = createServer((socket) => converse(socket, zones, connections))
+  streams.maxConnections = maxConnections
+  const port = await listening(streams, wanted)
+  const datagrams = createSocket('udp4')
+  datagrams.on('message', (message, from) => {
+    const answer = answerDns(message, zones)
+    if (answer) datagrams.send(answer, from.port, from.address, () => {})
+  })
+  try {
+    await bound(datagrams, port)
+  } catch (error) {
+    await new Promise<void>((done) => streams.close(() => done()))
+    throw error
+  }
+  return {
+    port,
+    async close() {
+      for (const socket of connections) socket.destroy()
+      await Promise.all([new Promise<void>((done) => streams.close(() => done())), new Promise<void>((done) => datagrams.close(() => done()))])
+    },
+  }
+}
+
+const listening = (server: Server, port: number): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, loopback, () => {
+      server.off('error', reject)
+      server.on('error', () => {})
+      const address = server.address()
+      resolve(typeof address === 'object' && address ? address.port : port)
+    })
+  })
+
+const bound = (socket: Datagrams, port: number): Promise<void> =>
+  new Promise((resolve, reject) => {
+    socket.once('error', (error) => {
+      socket.close()
+      reject(error)
+    })
+    socket.bind(port, loopback, () => {
+      socket.removeAllListeners('error')
+      socket.on('error', () => {})
+      resolve()
+    })
+  })
+
+/** Messages one after the other, each behind its length in two bytes. */
+function converse(socket: Socket, zones: Zones, connections: Set<Socket>): void {
+  connections.add(socket)
+  socket.on('close', () => connections.delete(socket))
+  socket.on('error', () => socket.destroy())
+  socket.setTimeout(idle_ms, () => socket.destroy())
+  let held = Buffer.alloc(0)
+  socket.on('data', (piece: Buffer) => {
+    held = Buffer.concat([held, piece])
+    while (held.length >= 2) {
+      const length = held.readUInt16BE(0)
+      if (held.length < length + 2) return
+      const answer = answerDns(held.subarray(2, length + 2), zones)
+      held = held.subarray(length + 2)
+      if (!answer) return void socket.destroy()
+      const size = Buffer.alloc(2)
+      size.writeUInt16BE(answer.length)
+      // Whoever asks without reading is not waited for.
+      if (!socket.write(Buffer.concat([size, answer])) && socket.writableLength > 65_536) return void socket.destroy()
+    }
+  })
+}

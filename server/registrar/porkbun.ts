@@ -1,0 +1,148 @@
+import { z } from 'zod'
+import type { Clock } from '../lib/clock.ts'
+import { type Quote, type Registrar, RegistrarFailed, yearsAfter } from './registrar.ts'
+
+export interface PorkbunOptions {
+  api_key: string
+  secret_key: string
+  /** In place of Porkbun's own address, for a double. */
+  api_base: string | null
+  clock: Clock
+  timeout_ms?: number
+}
+
+const ownBase = 'https://api.porkbun.com/api/json/v3'
+
+/** Dollars as text, such as "9.73" or "1,200.00". */
+const dollars = z.union([z.string(), z.number()]).transform((text, context) => {
+  const value = Number(String(text).replaceAll(',', ''))
+  if (Number.isFinite(value) && value >= 0) return Math.round(value * 100)
+  context.addIssue('no amount')
+  return z.NEVER
+})
+const checked = z.object({
+  response: z.object({
+    avail: z.string(),
+    premium: z.union([z.string(), z.boolean()]).optional(),
+    price: dollars,
+    regularPrice: dollars.optional(),
+    additional: z.object({ renewal: z.object({ price: dollars }).optional() }).optional(),
+  }),
+})
+const created = z.object({ orderId: z.union([z.number(), z.string()]).optional() })
+const listed = z.object({ domains: z.array(z.object({ domain: z.string(), expireDate: z.string() })) })
+const priced = z.object({ pricing: z.record(z.string(), z.object({ renewal: dollars })) })
+
+const page = 1000
+/** Names that one account may hold before we stop looking. */
+const maxPages = 20
+
+/**
+ * Porkbun's API, version 3: JSON by POST with both keys in the body; amounts come in dollars and go in cents. It sells the
+ * shortest term alone, from the credit of the operator's own account there, and hands out no transfer code.
+ */
+export function createPorkbunRegistrar(options: PorkbunOptions): Registrar {
+  const { api_key, secret_key, clock, timeout_ms = 20_000 } = options
+  const base = (options.api_base ?? ownBase).replace(/\/+$/, '')
+
+  const ask = async <T>(path: string, schema: z.ZodType<T>, body: Record<string, unknown> = {}, key?: string): Promise<T> => {
+    let status: number
+    let answer: unknown
+    try {
+      const response = await fetch(`${base}${path}`, {
+        method: 'POST',
+        redirect: 'error',
+        headers: { 'content-type': 'application/json', ...(key === undefined ? {} : { 'idempotency-key': key }) },
+        body: JSON.stringify({ ...body, apikey: api_key, secretapikey: secret_key }),
+        signal: AbortSignal.timeout(timeout_ms),
+      })
+      status = response.status
+      answer = await response.json()
+    } catch (cause) {
+      throw new RegistrarFailed('unknown', 'The registrar Porkbun did not answer. Try again in a minute.', cause)
+    }
+    const said = z.object({ status: z.string(), message: z.string().optional() }).safeParse(answer)
+    if (said.data?.status === 'SUCCESS') {
+      const parsed = schema.safeParse(answer)
+      if (parsed.success) return parsed.data
+      throw new RegistrarFailed('unknown', 'The registrar Porkbun answered in a way that Homeport does not understand.', parsed.error)
+    }
+    const why = plain(said.data?.message)
+    // A refusal of its own is a plain no; a gateway's error says nothing about what became of the order.
+    throw new RegistrarFailed(said.data?.status === 'ERROR' && status < 500 ? 'refused' : 'unknown', `The registrar Porkbun refused: ${why}`)
+  }
+
+  const find = async (hostname: string) => {
+    for (let at = 0; at < maxPages; at++) {
+      const { domains } = await ask('/domain/listAll', listed, { start: String(at * page) })
+      const one = domains.find((domain) => domain.domain.toLowerCase() === hostname)
+      if (one) return { reference: hostname, expires_at: utc(one.expireDate) }
+      if (domains.length < page) return undefined
+    }
+    return undefined
+  }
+
+  return {
+    name: 'porkbun',
+    endings: ['com', 'net', 'org', 'dev', 'app'],
+    currency: 'USD',
+    max_years: 1,
+    async quote(hostname): Promise<Quote> {
+      const { response } = await ask(`/domain/checkDomain/${hostname}`, checked)
+      const premium = response.premium === true || response.premium === 'yes'
+      return {
+        // A premium name cannot be bought through the API.
+        available: response.avail === 'yes' && !premium,
+        premium,
+        price_cents: response.price,
+        renewal_price_cents: response.additional?.renewal?.price ?? response.regularPrice ?? null,
+      }
+    },
+    async renewalPrice(hostname) {
+      const { pricing } = await ask('/pricing/get', priced)
+      const price = pricing[hostname.slice(hostname.indexOf('.') + 1)]
+      if (!price) throw new RegistrarFailed('refused', 'The registrar Porkbun names no price for another year of this name.')
+      return price.renewal
+    },
+    async register({ hostname, price_cents, key }) {
+      const { orderId } = await ask(`/domain/create/${hostname}`, created, { cost: price_cents, agreeToTerms: 'yes' }, key)
+      // It is bought: when it ends is asked apart, and the next round asks again if that fails.
+      const found = await find(hostname).catch(() => undefined)
+      return { reference: String(orderId ?? hostname), expires_at: found?.expires_at ?? yearsAfter(clock.now(), 1) }
+    },
+    find,
+    async point(hostname, address) {
+      // A new name leads to a page of Porkbun's own until its records are gone; that they are gone already is no failure.
+      for (const type of ['ALIAS', 'A', 'AAAA', 'CNAME'])
+        await ask(`/dns/deleteByNameType/${hostname}/${type}`, z.unknown()).catch((error: unknown) => {
+          if (error instanceof RegistrarFailed && error.outcome === 'refused') return
+          throw error
+        })
+      await ask(`/dns/create/${hostname}`, z.unknown(), { name: '', type: address.includes(':') ? 'AAAA' : 'A', content: address, ttl: '600' })
+      // Renewing is Homeport's to decide.
+      await ask(`/domain/updateAutoRenew/${hostname}`, z.unknown(), { status: 'off' })
+    },
+    async renew({ hostname, expires_at, price_cents }) {
+      await ask(`/domain/renew/${hostname}`, z.unknown(), { cost: price_cents }, `renew-${hostname}-${expires_at}`)
+      const found = await find(hostname).catch(() => undefined)
+      return { expires_at: found && found.expires_at > expires_at ? found.expires_at : yearsAfter(Date.parse(expires_at), 1) }
+    },
+    async authCode() {
+      throw new RegistrarFailed('refused', 'Porkbun gives the transfer code on its own site alone: Domain Management, Details, Authorization Code.')
+    },
+  }
+}
+
+/** `2027-02-18 23:59:50`, in UTC. */
+function utc(text: string): string {
+  const time = Date.parse(`${text.trim().replace(' ', 'T').replace(/Z$/, '')}Z`)
+  if (Number.isNaN(time)) throw new RegistrarFailed('unknown', 'The registrar Porkbun gave a date that Homeport does not understand.')
+  return new Date(time).toISOString()
+}
+
+/** A foreign sentence, on one line and not without end. */
+const plain = (message = 'it gave no reason'): string =>
+  message
+    .replace(/<[^>]*>|\p{Cc}+/gu, ' ')
+    .trim()
+    .slice(0, 300)
