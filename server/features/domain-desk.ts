@@ -27,6 +27,8 @@ export interface DomainDeskOptions extends Pick<DomainDesk, 'platformIp' | 'purc
   clock: Clock
   /** The verified names of a project are others now. */
   refreshHosts(projectId: string): void
+  /** Addresses that lead here too, as seen from this machine or its network. */
+  ownAddresses(): readonly string[]
 }
 
 const day_ms = 24 * 3_600_000
@@ -47,7 +49,9 @@ export function createDomainDesk(options: DomainDeskOptions): DomainDesk {
     })
     if (!found) return undefined
     const { hostname } = found.domain
-    const seen = found.is_sold ? soldHere(hostname, platformIp()) : await dns.examine(hostname, platformIp())
+    const sight = found.is_sold ? soldHere(hostname, platformIp()) : await dns.examine(hostname, platformIp())
+    // The network was opened or the machine moved since: what led here when it was verified, and still does, stays.
+    const seen = !is_asked && leadsTo(sight, options.ownAddresses()) ? { ...sight, verdict: 'here' as const, error: null } : sight
     const changed = await db.write((tx) => {
       const domain = findDomainView(tx, id)
       if (!domain) return undefined
@@ -91,6 +95,9 @@ export function createDomainDesk(options: DomainDeskOptions): DomainDesk {
     },
   }
 }
+
+const leadsTo = ({ checks: [first] }: Seen, addresses: readonly string[]): boolean =>
+  first !== undefined && first.found.length > 0 && first.found.every((one) => addresses.includes(one))
 
 type Seen = Pick<Examination, 'verdict' | 'error' | 'checks'>
 

@@ -20,9 +20,16 @@ export function openDomains({ options, settings, lan_addresses, ...parts }: Part
     ...parts,
     dns: createDns({ resolvers: () => settings.current().dns_resolvers }),
     platformIp: () => settings.current().platform_ip ?? reachedAt({ host: options.host, is_lan: settings.current().lan, lan_addresses }),
+    ownAddresses: () => (settings.current().platform_ip === null ? addressesHere(options.host, settings.current().lan, lan_addresses) : []),
     purchaseEnabled: () => options.registrar.name !== 'off',
     ownNames: () => ownNames,
   })
+}
+
+/** What else an A record may name on a machine of one's own, where nobody said which address is the right one. */
+function addressesHere(host: string, is_lan: boolean, lan_addresses: (() => string[]) | undefined): string[] {
+  const isLocal = host === 'localhost' || host.startsWith('127.') || host === '::1'
+  return isLocal ? ['127.0.0.1', ...(is_lan ? (lan_addresses ?? readLanAddresses)() : [])] : []
 }
 
 /** Where the edge is reached: what it listens at, or the best address of this machine when that is each of them. */

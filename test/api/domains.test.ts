@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Domain, DomainCheck } from '../../server/contract/domains.ts'
 import { type DnsStandIn, startDns } from '../support/dns-stand-in.ts'
+import { getSecure } from '../support/tls.ts'
 import { expectRefusal, faults, startWorld } from './world.ts'
 import type { Who, World } from './world.ts'
 
@@ -214,6 +217,19 @@ describe('POST verify', () => {
     expect(await isLed('good.example.com')).toBe(true)
     expect((await world.ask('owner', 'GET', `/v1/domains/${id}`)).body.domain).toMatchObject(domain)
     expect((await verify(id)).domain.verified_at).toBe(domain.verified_at)
+  })
+
+  test('HTTPS shows a certificate for it as long as it is verified', async () => {
+    const port = Number(new URL(world.home.platform.instance.edge_https_url ?? '').port)
+    await world.ask('owner', 'POST', '/instance/https/trust')
+    const ask = () => getSecure(port, '/', { ca: readFileSync(join(world.home.data_dir, 'authority.crt'), 'utf8'), servername: 'safe.example.com' })
+    const { id } = await add('safe.example.com')
+    await expect(ask()).rejects.toThrow()
+    dns.zone = { 'safe.example.com': { A: [ip] } }
+    await verify(id)
+    expect((await ask()).text).toContain('Not deployed yet')
+    await world.ask('owner', 'DELETE', `/v1/domains/${id}`)
+    await expect(ask()).rejects.toThrow()
   })
 
   test('200 failed when it leads elsewhere, and why; mended, it is verified; led away again, it routes no more', async () => {

@@ -48,6 +48,7 @@ beforeEach(async () => {
     platformIp: () => ip,
     purchaseEnabled: () => false,
     ownNames: () => [],
+    ownAddresses: () => ['127.0.0.1'],
   })
 })
 afterEach(async () => {
@@ -98,6 +99,16 @@ describe('the round', () => {
     await round(hour)
     expect(view(id)).toMatchObject({ status: 'failed', verified_at: null, failed_checks: 0 })
     expect(refreshed).toEqual([project_id, project_id])
+  })
+
+  test('an address of this machine is let be by the round, and not by who asks', async () => {
+    const id = await added()
+    await desk.check(id)
+    dns.zone = { [name]: { A: ['127.0.0.1'] } }
+    for (let i = 0; i < 4; i++) await round(25 * hour)
+    expect(view(id)).toMatchObject({ status: 'verified', failed_checks: 0, last_check_error: null })
+    await desk.check(id)
+    expect(view(id)?.status).toBe('failed')
   })
 
   test('a record that came back forgives', async () => {
