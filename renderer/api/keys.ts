@@ -35,6 +35,7 @@ export const keys = {
   lan: ['lan'],
   settings: ['settings'],
   users: ['users'],
+  team: ['team'],
   tokens: ['tokens'],
   doctor: ['doctor'],
 } as const

@@ -4,14 +4,17 @@ import { table } from './terminal.ts'
 
 export const user: Command = {
   summary: 'Adds, lists, verifies and removes the people of this instance. For its owner only.',
-  forms: ['user add EMAIL [--plan PLAN] [--unverified] [--card]', 'user list', 'user verify|remove EMAIL'],
+  forms: ['user add EMAIL [--plan PLAN] [--unverified] [--card]', 'user invite EMAIL', 'user list', 'user verify|remove EMAIL'],
   options: { plan: `=PLAN ${planName.options.join(', ')}`, unverified: 'the email does not count as verified', card: 'the account has a card' },
+  more: 'invite makes a link by which a person proves the address and chooses a password; add makes a token instead.',
   async run(call) {
     const verb = call.words[0] ?? 'list'
     if (verb === 'list') return list(call)
-    if (verb !== 'add' && verb !== 'verify' && verb !== 'remove') throw new UsageError(`“${verb}” is none of add, list, verify, remove.`)
+    if (verb !== 'add' && verb !== 'invite' && verb !== 'verify' && verb !== 'remove')
+      throw new UsageError(`“${verb}” is none of add, invite, list, verify, remove.`)
     const [, email = ''] = words(call, verb, 'EMAIL')
     if (verb === 'add') return add(call, email)
+    if (verb === 'invite') return invite(call, email)
     const client = call.connect()
     if (verb === 'verify') {
       const answer = await client.call('verifyUser', { params: { email } })
@@ -34,6 +37,18 @@ async function add(call: Call, email: string): Promise<number> {
   else {
     call.terminal.out(`Added ${answer.user.email} on ${answer.account.plan}. Their token, shown this once:`)
     call.terminal.out(answer.token)
+  }
+  return exitCodes.done
+}
+
+async function invite(call: Call, email: string): Promise<number> {
+  const answer = await call.connect().call('createVerificationLink', { body: { email } })
+  if (call.json) call.terminal.out(JSON.stringify(answer))
+  else {
+    call.terminal.out(
+      `${answer.was_sent ? `The link is on its way to ${email}.` : `Give this link to ${email}.`} Good once, for 7 days; shown this once:`,
+    )
+    call.terminal.out(answer.url)
   }
   return exitCodes.done
 }

@@ -17,13 +17,14 @@ export interface SignInOptions {
   cookie_name: string
   /** Stands in the form until somebody types another. */
   owner_email: string
+  joining: { mode(): 'off' | 'invited' | 'open' }
 }
 
 /** A link from the terminal or the desktop, good once; without a code, the form. HEAD (a link preview) does not use a code up. */
 export async function signInByCode(request: DoorRequest, options: SignInOptions): Promise<Answer> {
   const codes = request.query.getAll('code')
   if (request.is_head) return redirect(303, '/app/')
-  if (codes.length === 0 && request.accepts_html) return form(200, options.owner_email)
+  if (codes.length === 0 && request.accepts_html) return form(200, options.owner_email, options)
   const session = codes.length === 1 && codes[0] ? await options.signIn(codes[0]) : undefined
   if (session) return redirect(303, '/app/', sessionCookie(options.cookie_name, session))
   if (!request.accepts_html) throw new Problem('unauthorized', 'This sign-in link was used before or has expired. Make a new one with: homeport open')
@@ -52,15 +53,15 @@ export async function signInByPassword(request: DoorRequest, options: SignInOpti
   if ('wait_s' in result) {
     const sentence = `Too many wrong passwords. Wait ${result.wait_s} s and try again.`
     if (!accepts_html) throw new Problem('rate_limited', sentence, { retry_after_s: result.wait_s })
-    const answer = form(429, email, sentence)
+    const answer = form(429, email, options, sentence)
     return { ...answer, headers: { ...answer.headers, 'retry-after': String(result.wait_s) } }
   }
   const sentence = 'Email or password is wrong. Try again, or make a sign-in link on the machine of the instance: homeport open'
   if (!accepts_html) throw new Problem('unauthorized', sentence)
-  return form(401, email, sentence)
+  return form(401, email, options, sentence)
 }
 
-function form(status: number, email: string, problem?: string): Answer {
+function form(status: number, email: string, { joining }: SignInOptions, problem?: string): Answer {
   const { alert, described } = alertOf(problem, escapeHtml)
   return page(
     status,
@@ -73,6 +74,7 @@ function form(status: number, email: string, problem?: string): Answer {
 <input id="password" name="password" type="password" autocomplete="current-password" required maxlength="200" autofocus${described}>
 <button type="submit">Sign in</button>
 </form>
+${joining.mode() === 'open' ? '<p>New here? <a href="/sign-up">Sign up</a></p>' : ''}
 <p>No password yet? On the machine that runs Homeport, <code>npx homeport open</code> opens the dashboard without one, and <code>npx homeport password</code> sets one.</p>`,
     { has_form: true },
   )

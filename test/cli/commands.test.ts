@@ -184,6 +184,29 @@ describe('people and settings', () => {
     expect((await run('user', 'remove', 'bob@example.com')).code).toBe(0)
   })
 
+  test('a person comes in by a link, and into a team by another', async () => {
+    const made = json((await run('user', 'invite', 'eve@example.com', '--json')).out) as { url: string; was_sent: boolean }
+    expect(made).toMatchObject({ user: { email: 'eve@example.com', email_verified: false }, was_sent: false })
+    const { out } = await run('team', 'invite', 'zoe@example.com')
+    const link = /http\S+/.exec(out)?.[0] ?? ''
+    expect([out.includes('Give this link to zoe@example.com'), link.includes('/join?code=')]).toEqual([true, true])
+    expect((await run('team', 'list')).out).toMatch(/zoe@example\.com +invited +until \d{4}-/)
+
+    const { token } = json((await run('user', 'add', 'zoe@example.com', '--json')).out) as { token: string }
+    const asZoe = (...args: string[]) => homeport([...args, '--url', instance.instance.api_url], { env: { HOMEPORT_TOKEN: token } })
+    const joined = await asZoe('team', 'join', link)
+    expect([joined.code, joined.out]).toEqual([0, expect.stringContaining('You may now use the projects of')])
+    expect((await asZoe('team', 'join', link)).err).toContain('invitation_not_found')
+    expect((await run('team')).out).toMatch(/zoe@example\.com +member/)
+    const { teams } = json((await asZoe('team', '--json')).out) as { teams: { owner_email: string }[] }
+    expect((await asZoe('team', 'leave', teams[0]!.owner_email)).code).toBe(0)
+
+    await run('team', 'invite', 'late@example.com')
+    expect((await run('team', 'revoke', 'late@example.com')).code).toBe(0)
+    expect((await run('team', 'revoke', 'late@example.com')).err).toContain('invitation_not_found')
+    for (const email of ['eve@example.com', 'zoe@example.com']) expect((await run('user', 'remove', email)).code).toBe(0)
+  })
+
   test('settings are read and changed', async () => {
     expect((await run('settings', 'set', 'keep_deployments', '5')).code).toBe(0)
     expect((await run('settings', 'get', 'keep_deployments')).out.trim()).toBe('5')

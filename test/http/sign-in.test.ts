@@ -68,6 +68,58 @@ describe('the form', () => {
   })
 })
 
+describe('the way in for somebody new', () => {
+  const send = (path: string, form: Record<string, string>, headers: Record<string, string>) =>
+    double.fetch(path, { method: 'POST', body: new URLSearchParams(form), headers: { origin: double.url, ...headers } })
+  const password = 'long enough a password'
+
+  it('is shown where one signs in, and every page of it has no script and sends its form nowhere but here', async () => {
+    expect(await (await double.fetch('/sign-in', { headers: html })).text()).toContain('href="/sign-up"')
+    for (const path of ['/sign-up', '/verify?code=good', '/join?code=good']) {
+      const answer = await double.fetch(path, { headers: html })
+      const text = await answer.text()
+      expect([path, answer.status, text.includes('<script'), answer.headers.get('referrer-policy')]).toEqual([path, 200, false, 'same-origin'])
+      expect(answer.headers.get('content-security-policy')).toContain("form-action 'self'")
+      expect(text).toMatch(/<label for="(email|password)">/)
+    }
+  })
+  it.each(['/verify', '/join'])('%s: what is wrong is said in the form, and what is typed is escaped', async (path) => {
+    for (const [given, status] of [
+      ['short', 400],
+      ['wrong', 401],
+      ['too often', 429],
+    ] as const) {
+      const answer = await send(path, { code: 'good', email: '"><script>', password: given }, html)
+      const text = await answer.text()
+      expect([answer.status, answer.headers.get('set-cookie'), text.includes('role="alert"'), text.includes('<script')]).toEqual([
+        status,
+        null,
+        true,
+        false,
+      ])
+      const program = await send(path, { code: 'good', email: 'a@example.com', password: given }, {})
+      expect([program.status, await program.json()]).toEqual([status, expect.objectContaining({ message: expect.any(String) as string })])
+    }
+    for (const code of ['used', '', '"><script>']) {
+      const answer = await send(path, { code, email: 'a@example.com', password }, html)
+      expect([answer.status, answer.headers.get('set-cookie'), (await answer.text()).includes('<script')]).toEqual([401, null, false])
+    }
+    const program = await send(path, { code: 'good', email: 'a@example.com', password }, {})
+    expect([program.status, await program.json(), program.headers.get('set-cookie')?.startsWith(cookieName)]).toEqual([
+      200,
+      { ok: true, location: '/app/' },
+      true,
+    ])
+  })
+  it('counts towards the rate of the address, looks at links too', async () => {
+    const slow = await startDouble({ rateLimits: () => ({ authenticated: 1000, anonymous: 2 }) })
+    const look = async () =>
+      (await slow.fetch('/join?code=guess', { headers: { accept: 'text/html', authorization: `Bearer ${slow.owner.token}` } })).status
+    expect([await look(), await look(), await look()]).toEqual([401, 401, 429])
+    await slow.close()
+  })
+})
+
 describe('a program', () => {
   it('gets JSON, whichever way it sends', async () => {
     const byForm = await post(good, program)

@@ -1,5 +1,6 @@
 import { useInstance } from '../../api/queries.ts'
 import { useTitle } from '../frame/title.ts'
+import { Members } from './members.tsx'
 import { Tokens } from './tokens.tsx'
 import './page.css'
 
@@ -13,6 +14,7 @@ export default function AccountPage() {
         <h1>Account</h1>
         {session && <p className="quiet clip">{session.user.email}</p>}
       </header>
+      <Members />
       <Tokens />
     </div>
   )

@@ -1,17 +1,19 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { BadgeCheck, Ellipsis, Trash2, UserPlus } from 'lucide-react'
+import { BadgeCheck, Ellipsis, Link2, Trash2, UserPlus } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
 import { useAction } from '../../api/actions.ts'
 import type { Answer } from '../../api/client.ts'
 import { keys } from '../../api/keys.ts'
 import { problemFrom } from '../../api/problem.ts'
-import { useUsers } from '../../api/queries.ts'
+import { useSettings, useUsers } from '../../api/queries.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Dialog, NamedConfirm } from '../../ui/dialog.tsx'
 import { ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
-import { SwitchField, TextField } from '../../ui/field.tsx'
+import { SelectField, SwitchField, TextField } from '../../ui/field.tsx'
 import { Menu, MenuItem } from '../../ui/menu.tsx'
+import { LinkDialog } from '../account/member-dialogs.tsx'
+import { useChangeSettings } from './change-settings.ts'
 
 type Person = Answer<'listUsers'>['users'][number]
 
@@ -24,6 +26,7 @@ export function People() {
   const [sharing, setSharing] = useState<Person | null>(null)
   const [removing, setRemoving] = useState<Person | null>(null)
   const verify = useAction('verifyUser', { onDone: again })
+  const link = useAction('createVerificationLink', { onDone: again })
   const remove = useAction('removeUser', {
     onDone() {
       setRemoving(null)
@@ -61,6 +64,9 @@ export function People() {
               <MenuItem icon={UserPlus} onSelect={() => setSharing(person)}>
                 Share their projects…
               </MenuItem>
+              <MenuItem icon={Link2} onSelect={() => link.mutate({ body: { email: person.email } })}>
+                Make a link to come in…
+              </MenuItem>
               <MenuItem icon={BadgeCheck} disabled={person.email_verified} onSelect={() => verify.mutate({ params: { email: person.email } })}>
                 Count the email as verified
               </MenuItem>
@@ -71,6 +77,8 @@ export function People() {
           </li>
         ))}
       </ul>
+      <SignUp />
+      {link.data && <LinkDialog title={`A link for ${link.data.user.email}`} made={link.data} onClose={link.reset} />}
       {adding && <AddPerson onOpenChange={setAdding} onAdded={again} />}
       {sharing && <Share person={sharing} onOpenChange={() => setSharing(null)} />}
       <NamedConfirm
@@ -84,6 +92,30 @@ export function People() {
         onConfirm={() => removing && remove.mutate({ params: { email: removing.email } })}
       />
     </section>
+  )
+}
+
+/** Who may come in without the owner's doing. */
+function SignUp() {
+  const settings = useSettings().data
+  const change = useChangeSettings()
+  if (!settings) return null
+  const choose = (value: string) => {
+    if (value === 'off' || value === 'invited' || value === 'open') change.mutate({ body: { sign_up: value } })
+  }
+  return (
+    <div className="card-body">
+      <SelectField
+        label="New accounts"
+        value={settings.sign_up}
+        onChange={({ target }) => choose(target.value)}
+        hint="Everybody new begins on starter, with 14 days of pro. An address is proved by a link: by e-mail, or made here."
+      >
+        <option value="off">Nobody new but by me</option>
+        <option value="invited">By invitation to a team</option>
+        <option value="open">Whoever proves an address</option>
+      </SelectField>
+    </div>
   )
 }
 
