@@ -6,7 +6,7 @@ import { NotFound } from './features/frame/not-found.tsx'
 import { Stumble } from './features/frame/stumble.tsx'
 import { ProjectFrame } from './features/project/project-frame.tsx'
 import { SignIn } from './features/session/sign-in.tsx'
-import { NewProject, Palette, base, bringTheRest, pages } from './routes.ts'
+import { CardPage, NewProject, Palette, base, bringTheRest, pages } from './routes.ts'
 import { useConnection } from './stores/connection.ts'
 import { useSession } from './stores/session.ts'
 import { useUi } from './stores/ui.ts'
@@ -28,17 +28,26 @@ export function App() {
           {signedOut ? (
             <SignIn />
           ) : (
-            <Frame>
-              <Suspense fallback={<SkeletonRows rows={6} height={64} />}>
-                <Switch>
-                  {Object.entries(pages).map(([path, Page]) => (
-                    <Route key={path} path={path} component={Page} />
-                  ))}
-                  <Route path="/projects/:slug/*?">{({ slug }) => <ProjectFrame slug={slug} key={slug} />}</Route>
-                  <Route component={NotFound} />
-                </Switch>
-              </Suspense>
-            </Frame>
+            <Switch>
+              <Route path="/account/card">
+                <Suspense fallback={<SkeletonRows rows={6} height={64} />}>
+                  <CardPage />
+                </Suspense>
+              </Route>
+              <Route>
+                <Frame>
+                  <Suspense fallback={<SkeletonRows rows={6} height={64} />}>
+                    <Switch>
+                      {Object.entries(pages).map(([path, Page]) => (
+                        <Route key={path} path={path} component={Page} />
+                      ))}
+                      <Route path="/projects/:slug/*?">{({ slug }) => <ProjectFrame slug={slug} key={slug} />}</Route>
+                      <Route component={NotFound} />
+                    </Switch>
+                  </Suspense>
+                </Frame>
+              </Route>
+            </Switch>
           )}
           <Suspense>
             {paletteOpen && !signedOut && <Palette />}

@@ -15,12 +15,15 @@ const later = {
   cache: () => import('./features/cache/page.tsx'),
   environment: () => import('./features/environment/page.tsx'),
   database: () => import('./features/database/page.tsx'),
+  domains: () => import('./features/domains/page.tsx'),
+  everyDomain: () => import('./features/domains/every-page.tsx'),
   settings: () => import('./features/settings/page.tsx'),
   account: () => import('./features/account/page.tsx'),
   instance: () => import('./features/instance/page.tsx'),
   network: () => import('./features/network/page.tsx'),
   disk: () => import('./features/instance/disk-page.tsx'),
   backups: () => import('./features/instance/backups-page.tsx'),
+  card: () => import('./features/account/card-page.tsx'),
   palette: () => import('./features/palette/palette.tsx'),
   newProject: () => import('./features/projects/new-project.tsx'),
 }
@@ -29,6 +32,7 @@ const later = {
 export const pages: Record<string, Page> = {
   '/': ProjectsPage,
   '/projects': ProjectsPage,
+  '/domains': lazy(later.everyDomain),
   '/account': lazy(later.account),
   '/instance': lazy(later.instance),
   '/instance/network': lazy(later.network),
@@ -47,9 +51,12 @@ export const projectPages: { path: string; tab: string | null; page: ProjectPage
   { path: '/cache', tab: 'Cache', page: lazy(later.cache) },
   { path: '/environment', tab: 'Environment', page: lazy(later.environment) },
   { path: '/database', tab: 'Database', page: lazy(later.database) },
+  { path: '/domains', tab: 'Domains', page: lazy(later.domains) },
   { path: '/settings', tab: 'Settings', page: lazy(later.settings) },
 ]
 
+/** Outside of the frame, as a document of its own. */
+export const CardPage = lazy(later.card)
 export const Palette = lazy(later.palette)
 export const NewProject = lazy(later.newProject)
 

@@ -12,7 +12,7 @@ export function applyEvent(cache: QueryClient, event: EventOf<'followInstance'>)
   if (event.event === 'project') {
     putProject(cache, event.data.project)
     // What holds secrets rides on no stream.
-    for (const key of [keys.previews, keys.watching, keys.envVars, keys.database, keys.dumps])
+    for (const key of [keys.previews, keys.watching, keys.envVars, keys.database, keys.dumps, keys.domains])
       void cache.invalidateQueries({ queryKey: key(event.data.project.slug) })
   } else if (event.event === 'project_removed') removeProject(cache, event.data.slug)
   else if (event.event === 'deployment') {
@@ -61,6 +61,7 @@ export function removeProject(cache: QueryClient, slug: string): void {
     keys.watching(slug),
     keys.database(slug),
     keys.dumps(slug),
+    keys.domains(slug),
   ])
     cache.removeQueries({ queryKey: key, type: 'inactive' })
   void cache.invalidateQueries({ queryKey: keys.project(slug) })

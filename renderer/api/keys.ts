@@ -34,6 +34,12 @@ export const keys = {
   hostsFile: ['hosts-file'],
   lan: ['lan'],
   settings: ['settings'],
+  billing: ['billing'],
+  everyDomain: ['domains'],
+  /** Of a project, or with null of all. */
+  domains: (slug: string | null) => ['domains', slug],
+  domain: (id: string) => ['domain', id],
+  offers: (query: string) => ['offers', query],
   users: ['users'],
   team: ['team'],
   tokens: ['tokens'],

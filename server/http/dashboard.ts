@@ -12,10 +12,20 @@ const dashboardPolicy =
   "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; connect-src 'self'; object-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 
 /**
+ * For the card form alone: what Stripe's browser script needs (docs.stripe.com, "Security at Stripe"). Its page is a document of its
+ * own without the rest of the dashboard, so that no other page ever runs beside a foreign script.
+ */
+const stripe = 'https://js.stripe.com https://*.js.stripe.com'
+const cardFormPolicy = `${dashboardPolicy}; script-src 'self' ${stripe}; frame-src ${stripe} https://hooks.stripe.com`
+  .replace("connect-src 'self'", "connect-src 'self' https://api.stripe.com")
+  .replace("img-src 'self' data:", "img-src 'self' data: https://*.stripe.com")
+const cardFormPath = '/app/account/card'
+
+/**
  * The files of the dashboard below /app/. Their names are read once, at the start: a path is looked up in that list, never
  * joined to a folder. A path without an extension is a page of the app and gets index.html.
  */
-export function createDashboard(directory: string | null) {
+export function createDashboard(directory: string | null, options: { has_card_form: boolean }) {
   const files = new Map<string, string>()
   if (directory !== null && existsSync(join(directory, 'index.html'))) {
     for (const entry of readdirSync(directory, { recursive: true, withFileTypes: true })) {
@@ -37,7 +47,7 @@ export function createDashboard(directory: string | null) {
     if (file === undefined && /\.[^/]*$/.test(path)) throw routeNotFound()
     const isPage = file === undefined || file === index
     return text(200, isPage ? 'text/html; charset=utf-8' : contentType(path), await readFile(file ?? index), {
-      'content-security-policy': dashboardPolicy,
+      'content-security-policy': options.has_card_form && path === cardFormPath ? cardFormPolicy : dashboardPolicy,
       // The build puts a hash of the content into the names below assets/.
       'cache-control': !isPage && path.startsWith('/app/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
     })

@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { version } from '../contract/index.ts'
 import type { RuntimeStatus } from '../contract/instance.ts'
+import { billingHookDoor } from './billing-hook.ts'
+import type { BillingHook } from './billing-hook.ts'
 import { createDashboard } from './dashboard.ts'
 import { docsPage } from './docs.ts'
 import { openApiDocument } from './openapi.ts'
@@ -47,12 +49,15 @@ export interface Door {
 export interface DoorOptions extends SignInOptions {
   health(): Promise<Health>
   dashboard_dir: string | null
+  /** Whether there is a payment processor, whose card form one page of the dashboard shows. */
+  has_card_form: boolean
   purgeHook: PurgeHook
+  billingHook: BillingHook
   joining: Joining
 }
 
 export function createDoors(options: DoorOptions): Door[] {
-  const dashboard = createDashboard(options.dashboard_dir)
+  const dashboard = createDashboard(options.dashboard_dir, options)
   // Made when first asked for: they need a walk over every schema.
   let description: string | undefined
   let docs: Answer | undefined
@@ -70,6 +75,7 @@ export function createDoors(options: DoorOptions): Door[] {
     { method: 'POST', path: '/sign-in', is_counted: 'by_address', answer: (request) => signInByPassword(request, options) },
     ...peopleDoors(options),
     purgeHookDoor(options.purgeHook),
+    billingHookDoor(options.billingHook),
     { path: '/app/**', is_counted: false, answer: (request) => dashboard(request.params.path ?? '/app/') },
     { path: '/app', is_counted: false, answer: async () => redirect(302, '/app/') },
     { path: '/', is_counted: false, answer: async ({ accepts_html }) => (accepts_html ? redirect(302, '/app/') : json(200, directory)) },

@@ -8,11 +8,12 @@ import { sendRaw } from './raw.ts'
 
 const html = { accept: 'text/html,application/xhtml+xml' }
 let folder: string
+let built: string
 let double: Double
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'homeport-dashboard-'))
-  const built = join(folder, 'renderer')
+  built = join(folder, 'renderer')
   mkdirSync(join(built, 'assets'), { recursive: true })
   writeFileSync(join(built, 'index.html'), '<!doctype html><title>dashboard</title>')
   writeFileSync(join(built, 'assets', 'main-abc123.js'), 'export {}')
@@ -55,6 +56,22 @@ describe('the dashboard', () => {
       expect(policy(answer)).toContain(part)
     expect(policy(answer)).not.toMatch(/script-src|unsafe-eval/)
     expect(Object.fromEntries(answer.headers)).toMatchObject({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' })
+  })
+  it('lets the script of the payment processor into the page of the card form alone, and only when there is a processor', async () => {
+    expect(policy(await double.fetch('/app/account/card'))).not.toContain('stripe')
+    const paid = await startDouble({ dashboard_dir: built, has_card_form: true })
+    try {
+      const card = await paid.fetch('/app/account/card?plan=pro')
+      const parts = policy(card).split('; ')
+      expect(parts).toContain("script-src 'self' https://js.stripe.com https://*.js.stripe.com")
+      expect(parts).toContain('frame-src https://js.stripe.com https://*.js.stripe.com https://hooks.stripe.com')
+      expect(parts).toContain("connect-src 'self' https://api.stripe.com")
+      expect(parts).toEqual(expect.arrayContaining(["default-src 'self'", "object-src 'none'", "frame-ancestors 'none'", "base-uri 'none'"]))
+      expect(policy(card)).not.toMatch(/unsafe-eval|script-src[^;]*unsafe-inline/)
+      for (const path of ['/app/account', '/app/', '/app/account/card/x']) expect(policy(await paid.fetch(path))).not.toContain('stripe')
+    } finally {
+      await paid.close()
+    }
   })
   it.each(['/app', '/app/projects', '/app/projects/abc/deployments/dpl_1', '/app/settings'])('%s is a page of it', async (path) => {
     const answer = await fetch(double.url + path)

@@ -1,5 +1,6 @@
 import { useInstance } from '../../api/queries.ts'
 import { useTitle } from '../frame/title.ts'
+import { PlanAndCard } from './plan-and-card.tsx'
 import { Members } from './members.tsx'
 import { Tokens } from './tokens.tsx'
 import './page.css'
@@ -16,6 +17,7 @@ export default function AccountPage() {
       </header>
       <Members />
       <Tokens />
+      <PlanAndCard />
     </div>
   )
 }

@@ -1,4 +1,4 @@
-import { Anchor, LogOut, Monitor, Moon, Plus, Search, Ship, Sun, UserRound } from 'lucide-react'
+import { Anchor, Globe, LogOut, Monitor, Moon, Plus, Search, Ship, Sun, UserRound } from 'lucide-react'
 import { useMemo } from 'react'
 import { Link, useRoute } from 'wouter'
 import { useAction } from '../../api/actions.ts'
@@ -27,6 +27,7 @@ export function Rail({ open }: { open: boolean }) {
       </button>
       <ul className="rail-list">
         <RailLink href="/" icon={<Ship size={16} aria-hidden />} text="Projects" />
+        <RailLink href="/domains" icon={<Globe size={16} aria-hidden />} text="Domains" />
         <RailLink exact={false} href="/instance" icon={<Anchor size={16} aria-hidden />} text="Instance" note={<OpenNetwork />} />
         <RailLink href="/account" icon={<UserRound size={16} aria-hidden />} text="Account" />
       </ul>

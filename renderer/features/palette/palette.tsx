@@ -9,6 +9,7 @@ import {
   ExternalLink,
   FileArchive,
   GitBranch,
+  Globe,
   Flame,
   HardDrive,
   KeyRound,
@@ -24,6 +25,7 @@ import {
   Ship,
   Square,
   Sun,
+  UserRound,
   Waypoints,
   Wifi,
 } from 'lucide-react'
@@ -141,6 +143,9 @@ function ProjectActs({ slug, ...group }: GroupProps & { slug: string }) {
     { text: 'Database: connection, dumps', icon: <Database size={16} aria-hidden />, run: () => go(`${root}/database`) },
     { text: 'Database: dump, restore, import a file of SQL…', icon: <Database size={16} aria-hidden />, run: () => go(`${root}/database?at=dumps`) },
     { text: 'Database: drop…', icon: <Database size={16} aria-hidden />, run: () => go(`${root}/database?do=drop`) },
+    { text: 'Domains: names of this project', icon: <Globe size={16} aria-hidden />, run: () => go(`${root}/domains`) },
+    { text: 'Domains: add one of your own…', icon: <Globe size={16} aria-hidden />, run: () => go(`${root}/domains?do=add`) },
+    { text: 'Domains: buy one…', icon: <Globe size={16} aria-hidden />, run: () => go(`${root}/domains?do=buy`) },
     { text: 'Settings', icon: <Settings2 size={16} aria-hidden />, run: () => go(`${root}/settings`) },
     ...(project.status === 'live' || project.status === 'crashed'
       ? [{ text: 'Stop', icon: <Square size={16} aria-hidden />, run: () => stop.mutate({ params: { slug } }) }]
@@ -184,6 +189,8 @@ function General(group: GroupProps) {
   const acts: Act[] = [
     { text: 'New project', icon: <Plus size={16} aria-hidden />, run: () => setNewProjectOpen(true) },
     { text: 'All projects', icon: <Ship size={16} aria-hidden />, run: () => go('/') },
+    { text: 'Account: plan and card', icon: <UserRound size={16} aria-hidden />, run: () => go('/account?at=plan') },
+    { text: 'All domains', icon: <Globe size={16} aria-hidden />, run: () => go('/domains') },
     { text: 'Account: API tokens', icon: <KeyRound size={16} aria-hidden />, run: () => go('/account?at=tokens') },
     { text: 'Account: make an API token…', icon: <KeyRound size={16} aria-hidden />, run: () => go('/account?do=token') },
     { text: 'Instance: runtime, people, settings', icon: <Anchor size={16} aria-hidden />, run: () => go('/instance') },

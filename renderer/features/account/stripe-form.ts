@@ -1,0 +1,70 @@
+/** What of Stripe's own browser script is used here: https://docs.stripe.com/js */
+interface Stripe {
+  elements(options: { clientSecret: string; appearance: { theme: 'stripe' | 'night' } }): {
+    create(type: 'payment'): { mount(place: HTMLElement): void; destroy(): void; on(event: 'ready' | 'loaderror', tell: () => void): void }
+  }
+  confirmSetup(options: {
+    elements: unknown
+    redirect: 'if_required'
+    confirmParams: { return_url: string }
+  }): Promise<{ error?: { message?: string } }>
+}
+
+declare global {
+  interface Window {
+    Stripe?: (publishableKey: string) => Stripe
+  }
+}
+
+export interface StripeForm {
+  /** Saves the card; null when it is saved, else why not in the processor's words. May leave for a bank, and come back to `returnUrl`. */
+  save(returnUrl: string): Promise<string | null>
+  close(): void
+}
+
+// Stripe asks for its script to be had from here and from nowhere else.
+const script = 'https://js.stripe.com/v3/'
+
+/** Fetches Stripe's script, now that it is asked for, and opens its form. */
+export async function openStripeForm(place: HTMLElement, publishableKey: string, clientSecret: string): Promise<StripeForm> {
+  await load()
+  const stripe = window.Stripe?.(publishableKey)
+  if (!stripe) throw new Error('The script of the payment processor did not start. Load the page again.')
+  const isDark = matchMedia('(prefers-color-scheme: dark)').matches
+  const theme = document.documentElement.dataset.theme ?? (isDark ? 'dark' : 'light')
+  const elements = stripe.elements({ clientSecret, appearance: { theme: theme === 'dark' ? 'night' : 'stripe' } })
+  const form = elements.create('payment')
+  await new Promise<void>((done, fail) => {
+    form.on('ready', done)
+    form.on('loaderror', () =>
+      fail(new Error('The form of the payment processor did not load. Look whether this machine reaches it, and load the page again.')),
+    )
+    form.mount(place)
+  })
+  return {
+    async save(returnUrl) {
+      const { error } = await stripe.confirmSetup({ elements, redirect: 'if_required', confirmParams: { return_url: returnUrl } })
+      return error ? (error.message ?? 'The card was refused. Try another one.') : null
+    },
+    close: () => form.destroy(),
+  }
+}
+
+let loading: Promise<void> | undefined
+
+function load(): Promise<void> {
+  loading ??= new Promise<void>((done, fail) => {
+    const element = document.createElement('script')
+    element.src = script
+    element.addEventListener('load', () => done())
+    element.addEventListener('error', () => {
+      element.remove()
+      loading = undefined
+      fail(
+        new Error('The script of the payment processor cannot be fetched. Look whether this machine reaches js.stripe.com, and load the page again.'),
+      )
+    })
+    document.head.append(element)
+  })
+  return loading
+}

@@ -1,0 +1,24 @@
+import { useEffect } from 'react'
+import { useProjects } from '../../api/queries.ts'
+import { SelectField } from '../../ui/field.tsx'
+
+/** Which project a name is for, where no project is in front of us. */
+export function ProjectField({ value, onChange }: { value: string; onChange: (slug: string) => void }) {
+  const { data, hasNextPage, isFetchingNextPage, fetchNextPage, error } = useProjects()
+  const projects = data?.pages.flatMap((page) => page.projects) ?? []
+  useEffect(() => {
+    if (hasNextPage && !isFetchingNextPage && !error) void fetchNextPage()
+  }, [hasNextPage, isFetchingNextPage, error, fetchNextPage])
+  return (
+    <SelectField label="Project" required value={value} onChange={({ target }) => onChange(target.value)}>
+      <option value="">Choose a project</option>
+      {projects
+        .toSorted((a, b) => a.name.localeCompare(b.name))
+        .map(({ slug, name }) => (
+          <option key={slug} value={slug}>
+            {name === slug ? name : `${name} (${slug})`}
+          </option>
+        ))}
+    </SelectField>
+  )
+}

@@ -1,0 +1,42 @@
+import type { Registrant } from '../../../server/contract/domains.ts'
+import { TextField } from '../../ui/field.tsx'
+
+export const emptyRegistrant: Registrant = { name: '', email: '', address: '', city: '', country: '', postal_code: '', phone: '' }
+
+const fields: readonly { name: keyof Registrant; label: string; autoComplete: string; type?: string; placeholder?: string }[] = [
+  { name: 'name', label: 'Full name', autoComplete: 'name' },
+  { name: 'email', label: 'Email', autoComplete: 'email', type: 'email' },
+  { name: 'phone', label: 'Phone', autoComplete: 'tel', type: 'tel', placeholder: '+49 30 1234567' },
+  { name: 'address', label: 'Street and number', autoComplete: 'street-address' },
+  { name: 'postal_code', label: 'Postal code', autoComplete: 'postal-code' },
+  { name: 'city', label: 'City', autoComplete: 'address-level2' },
+  { name: 'country', label: 'Country, as two letters', autoComplete: 'country', placeholder: 'DE' },
+]
+
+/** Whom the registrar writes into its books. Stored encrypted, and sent to the registrar alone. */
+export function RegistrantFields({
+  value,
+  onChange,
+  issue,
+}: {
+  value: Registrant
+  onChange: (value: Registrant) => void
+  issue: (field: keyof Registrant) => string | undefined
+}) {
+  return (
+    <fieldset className="domain-registrant">
+      <legend>Registered for</legend>
+      {fields.map(({ name, label, ...input }) => (
+        <TextField
+          key={name}
+          label={label}
+          required
+          value={value[name]}
+          onChange={({ target }) => onChange({ ...value, [name]: name === 'country' ? target.value.toUpperCase().slice(0, 2) : target.value })}
+          error={issue(name)}
+          {...input}
+        />
+      ))}
+    </fieldset>
+  )
+}
