@@ -223,6 +223,7 @@ async function switchOver(run: Run, candidate: Candidate): Promise<void> {
 
 export function specOf(run: Pick<Run, 'deployment' | 'project' | 'secrets' | 'deps'>, artifact: Artifact): AppSpec {
   const { deployment, project, secrets, deps } = run
+  const plan = deps.store.db.readNow((tx) => deps.planOf(tx, project.account_id))
   return {
     project_id: project.id,
     deployment_id: deployment.id,
@@ -230,8 +231,9 @@ export function specOf(run: Pick<Run, 'deployment' | 'project' | 'secrets' | 'de
     branch: deployment.branch,
     runtime: deployment.runtime,
     artifact,
-    memory_mb: project.memory_limit_mb,
-    always_warm: project.always_warm === 1 && deployment.target === 'production',
+    // The plan may have become a smaller one since the project was set so.
+    memory_mb: Math.min(project.memory_limit_mb, plan.memory_mb),
+    always_warm: project.always_warm === 1 && plan.always_warm && deployment.target === 'production',
     variables: appVariables(secrets.variables, { url: deps.urlOf(deps.routes.hostOf(deployment)), deployment }),
     mask: secrets.mask,
   }

@@ -53,7 +53,11 @@ export function createWorker(deps: YardDeps, apps: Apps, runtimes: () => readonl
       const row = await deps.store.db.write((tx) => {
         const claimed = claimOldestQueued(
           tx,
-          { overall: deps.settings().build_concurrency ?? Math.max(2, deps.cpus), perAccount: deps.concurrentBuilds, runtimes: available },
+          {
+            overall: deps.settings().build_concurrency ?? Math.max(2, deps.cpus),
+            perAccount: (account) => deps.planOf(tx, account).concurrent_builds,
+            runtimes: available,
+          },
           (candidate) => ({
             started_at: isoTime(now),
             queued_ms: Math.max(0, now - Date.parse(candidate.created_at)),

@@ -9,7 +9,7 @@ import type { Log } from '../lib/log.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { FetchOptions, Source } from '../source/source.ts'
 import type { Sealer } from '../store/sealed.ts'
-import type { Store } from '../store/open.ts'
+import type { Store, Tx } from '../store/open.ts'
 import type { Cleanup } from './reaper.ts'
 import type { Routes } from './routes.ts'
 
@@ -34,8 +34,8 @@ export interface YardOptions {
   purgeOnSwap(projectId: string, host: string | undefined): Promise<void>
   /** Frees the pictures of a deployment, or all of a project. */
   forgetScreenshots(of: { project_id: string; deployment_id?: string }): Promise<void>
-  /** Builds at once of an account, by its plan. */
-  concurrentBuilds(plan: string): number
+  /** What the plan of an account allows now. */
+  planOf(tx: Tx, accountId: string): { concurrent_builds: number; memory_mb: number; always_warm: boolean }
   /** Address of a name at the edge, and of a page of the dashboard; the one place that knows ports. */
   urlOf(host: string): string
   dashboardUrlOf(slug: string): string

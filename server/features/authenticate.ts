@@ -5,6 +5,7 @@ import { hashSecret, newSecret } from '../lib/token.ts'
 import type { Db, Tx } from '../store/open.ts'
 import { credentialStands, insertSession, insertSignInCode, takeSignInCode } from '../store/people.ts'
 import type { Caller } from './context.ts'
+import { effectivePlan } from './plans.ts'
 
 /** How the gate learns who somebody is: only hashes are stored, so a look-up by hash is the comparison. */
 export interface Authenticator {
@@ -49,13 +50,13 @@ export function createAuthenticator(options: { db: Db; clock: Clock }): Authenti
       const row = await findByToken(hashSecret(token))
       if (!row || (row.expires_at !== null && row.expires_at <= isoTime(clock.now()))) return undefined
       noteUse(row.credential_id)
-      return callerOf(row, 'token')
+      return callerOf(row, 'token', clock.now())
     },
 
     async bySession(secret) {
       const row = await db.read((tx) => findCaller(tx, 'sessions', hashSecret(secret)))
       if (!row || row.expires_at === null || row.expires_at <= isoTime(clock.now())) return undefined
-      return callerOf(row, 'session')
+      return callerOf(row, 'session', clock.now())
     },
 
     async signIn(code) {
@@ -104,24 +105,25 @@ interface FoundCaller {
   email_verified: 0 | 1
   is_instance_owner: 0 | 1
   plan: PlanName
+  trial_ends_at: string | null
 }
 
 function findCaller(tx: Tx, table: 'tokens' | 'sessions', hash: string): FoundCaller | undefined {
   return tx.sqlFirst(
-    `SELECT c.id AS credential_id, c.expires_at, u.id AS user_id, u.account_id, u.email, u.email_verified, u.is_instance_owner, a.plan
+    `SELECT c.id AS credential_id, c.expires_at, u.id AS user_id, u.account_id, u.email, u.email_verified, u.is_instance_owner, a.plan, a.trial_ends_at
      FROM ${table} c JOIN users u ON u.id = c.user_id JOIN accounts a ON a.id = u.account_id WHERE c.hash = ?`,
     hash,
   )
 }
 
-function callerOf(row: FoundCaller, via: Caller['via']): Caller {
-  const { credential_id, user_id, account_id, email, plan } = row
+function callerOf(row: FoundCaller, via: Caller['via'], now_ms: number): Caller {
+  const { credential_id, user_id, account_id, email } = row
   return {
     user_id,
     account_id,
     email,
     email_verified: row.email_verified === 1,
-    plan,
+    plan: effectivePlan(row, now_ms),
     is_instance_owner: row.is_instance_owner === 1,
     via,
     credential_id,

@@ -6,6 +6,7 @@ export interface Caller {
   account_id: string
   email: string
   email_verified: boolean
+  /** The one whose limits hold now: a running trial counts. */
   plan: PlanName
   /** The owner of this instance: may use `file://`, settings, users. */
   is_instance_owner: boolean

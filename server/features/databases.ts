@@ -24,7 +24,7 @@ export function createDatabaseHandlers(deps: FeatureDeps): DatabaseHandlers {
     db.read((tx) => {
       const project = projectFor(tx, caller, slug)
       const account = findAccount(tx, project.account_id)
-      if (account) gates.cardGiven(account, 'A database')
+      if (account) gates.cardGiven(account, 'A database', deps.clock.now())
       return project
     })
 

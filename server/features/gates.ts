@@ -1,8 +1,10 @@
 import { Problem } from '../contract/errors.ts'
 import type { PlanName } from '../contract/instance.ts'
 import { reservedSlugs } from '../contract/shared.ts'
+import type { AccountRow } from '../store/tables.ts'
 import type { Caller } from './context.ts'
-import { plans } from './plans.ts'
+import { plans } from '../contract/plans.ts'
+import { effectivePlan } from './plans.ts'
 
 /** Pure rules, one function each: they pass or throw the Problem that says what to do. */
 
@@ -27,8 +29,8 @@ export function alwaysWarmAllowed(plan: PlanName, wanted: boolean | undefined): 
     throw new Problem('paid_plan_required', 'Keeping an app always warm needs a paid plan. Move to basic or larger, or leave always_warm off.')
 }
 
-export function cardGiven(account: { plan: PlanName; has_payment_method: 0 | 1 }, what: string): void {
-  if (plans[account.plan].card_needed && account.has_payment_method === 0)
+export function cardGiven(account: Pick<AccountRow, 'plan' | 'trial_ends_at' | 'has_payment_method'>, what: string, now_ms: number): void {
+  if (plans[effectivePlan(account, now_ms)].card_needed && account.has_payment_method === 0)
     throw new Problem('payment_method_required', `${what} needs a payment method on the plan ${account.plan}. Add a card, or move to a larger plan.`)
 }
 

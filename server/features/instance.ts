@@ -5,6 +5,7 @@ import { findAccount, findUser, removeSession } from '../store/people.ts'
 import { ownerHasPassword } from '../store/passwords.ts'
 import { findProject, findProjectBySlug } from '../store/projects.ts'
 import { maySee } from './access.ts'
+import { refuseEmulation } from './billing.ts'
 import type { Context } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import { followInstance } from './instance-events.ts'
@@ -72,11 +73,14 @@ export function createInstanceHandlers(deps: FeatureDeps): InstanceHandlers {
 
     async updateSettings(_context, { body }) {
       if (body.lan === true && !(await db.read(ownerHasPassword))) throw passwordRequired()
+      refuseEmulation(deps.billing, body, deps.settings.current())
       const settings = await deps.settings.change(body)
+      if (body.plan !== undefined || body.trial_days !== undefined) await deps.billing.look()
       // What cannot be done now is done by the hourly round.
       if (body.keep_deployments !== undefined) void deps.engine.prune().catch(() => {})
       if (body.lan !== undefined) await deps.lan.look()
       if (body.hosts_file !== undefined) await deps.names.followSetting()
+      if (body.dns_server !== undefined) await deps.market.followSetting()
       return { settings }
     },
 

@@ -1,19 +1,19 @@
 import type { PlanName } from '../contract/instance.ts'
+import { isoTime } from '../lib/clock.ts'
+import type { Tx } from '../store/open.ts'
+import { findAccount } from '../store/people.ts'
 
-export interface Plan {
-  /** null: no cap. */
-  projects: number | null
-  memory_mb: number
-  always_warm: boolean
-  concurrent_builds: number
-  /** A database or a custom domain needs a card. */
-  card_needed: boolean
+/** What a new account of a hosted instance may try. */
+export const trial = { plan: 'pro', days: 14 } as const
+
+/** The plan whose limits hold now: while a trial runs, a starter account has those of the trial's plan. */
+export function effectivePlan(account: { plan: PlanName; trial_ends_at: string | null }, now_ms: number): PlanName {
+  const { plan, trial_ends_at } = account
+  return plan === 'starter' && trial_ends_at !== null && trial_ends_at > isoTime(now_ms) ? trial.plan : plan
 }
 
-/** What each plan allows (contract.md, 3). */
-export const plans: Record<PlanName, Plan> = {
-  starter: { projects: 3, memory_mb: 256, always_warm: false, concurrent_builds: 1, card_needed: true },
-  basic: { projects: 10, memory_mb: 512, always_warm: true, concurrent_builds: 2, card_needed: false },
-  pro: { projects: 50, memory_mb: 1024, always_warm: true, concurrent_builds: 4, card_needed: false },
-  enterprise: { projects: null, memory_mb: 1024, always_warm: true, concurrent_builds: 8, card_needed: false },
+/** What holds for the projects of an account now. */
+export function planOf(tx: Tx, accountId: string, now_ms: number): PlanName {
+  const account = findAccount(tx, accountId)
+  return account ? effectivePlan(account, now_ms) : 'starter'
 }

@@ -11,7 +11,8 @@ import { accountsOf, ownAccount, projectFor } from './access.ts'
 import type { Caller, Context } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import * as gates from './gates.ts'
-import { plans } from './plans.ts'
+import { plans } from '../contract/plans.ts'
+import { planOf } from './plans.ts'
 import { presentProject } from './present.ts'
 import { noRepository, repositoryColumns } from './repository.ts'
 
@@ -85,9 +86,10 @@ export function createProjectHandlers(deps: FeatureDeps): ProjectHandlers {
     async updateProject({ caller }, { params, body }) {
       const row = await db.write((tx) => {
         const project = projectFor(tx, caller, params.slug)
-        const plan = plans[planOf(tx, project)]
+        // The plan of the account that owns it, whoever of the team changes it.
+        const plan = planOf(tx, project.account_id, deps.clock.now())
         if (typeof body.repo_url === 'string') gates.repositoryAllowed(body.repo_url, caller)
-        gates.alwaysWarmAllowed(planOf(tx, project), body.always_warm)
+        gates.alwaysWarmAllowed(plan, body.always_warm)
         const { repo_url, memory_limit_mb, always_warm, caching_enabled, ...plain } = body
         updateProject(tx, project.id, {
           ...plain,
@@ -97,7 +99,7 @@ export function createProjectHandlers(deps: FeatureDeps): ProjectHandlers {
             : repo_url === undefined || repo_url === project.repo_url
               ? {}
               : repositoryColumns(deps.sealer, caller, project.id, repo_url)),
-          ...(memory_limit_mb === undefined ? {} : { memory_limit_mb: Math.min(memory_limit_mb, plan.memory_mb) }),
+          ...(memory_limit_mb === undefined ? {} : { memory_limit_mb: Math.min(memory_limit_mb, plans[plan].memory_mb) }),
           ...(always_warm === undefined ? {} : { always_warm: always_warm ? 1 : 0 }),
           ...(caching_enabled === undefined ? {} : { caching_enabled: caching_enabled ? 1 : 0 }),
           updated_at: isoTime(deps.clock.now()),
@@ -128,11 +130,6 @@ export function createProjectHandlers(deps: FeatureDeps): ProjectHandlers {
 function followCaching(deps: FeatureDeps, projectId: string): void {
   const project = deps.store.db.readNow((tx) => findProject(tx, projectId))
   if (project) deps.cache.setEnabled(projectId, project.caching_enabled === 1)
-}
-
-/** A project follows the plan of the account that owns it, whoever of the team changes it. */
-function planOf(tx: Tx, project: ProjectRow): Caller['plan'] {
-  return tx.sqlFirst<{ plan: Caller['plan'] }>('SELECT plan FROM accounts WHERE id = ?', project.account_id)?.plan ?? 'starter'
 }
 
 /** The sequence number in a cursor; 400 for one that this list never gave. */

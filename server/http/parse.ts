@@ -35,6 +35,10 @@ export function parseBody<S extends z.ZodType>(
   if (headers.type !== undefined && !isJson(headers.type)) {
     throw new Problem('unsupported_media_type', 'Send JSON with “Content-Type: application/json”.')
   }
+  if (body.length === 0) {
+    const untold = schema.safeParse(undefined)
+    if (untold.success) return untold.data
+  }
   return checked(schema.safeParse(parseJson(body)), 'body')
 }
 

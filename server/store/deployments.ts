@@ -75,7 +75,7 @@ export interface ClaimLimits {
   /** Builds at once on the whole instance. */
   overall: number
   /** Builds at once of one account, by its plan. */
-  perAccount: (plan: string) => number
+  perAccount: (accountId: string) => number
   /** Runtimes that answer now; the queue of another waits. */
   runtimes: readonly string[]
 }
@@ -96,16 +96,17 @@ export function claimOldestQueued(tx: Tx, limits: ClaimLimits, change: (row: Dep
   // Production first: many pushed branches do not keep it waiting.
   for (const target of ['production', 'preview'] as const)
     for (let after = 0; ;) {
-      const candidates = tx.sqlAll<DeploymentRow & { account_id: string; plan: string }>(
-        `SELECT d.*, p.account_id, a.plan FROM deployments d JOIN projects p ON p.id = d.project_id JOIN accounts a ON a.id = p.account_id
+      const candidates = tx.sqlAll<DeploymentRow & { account_id: string }>(
+        `SELECT d.*, p.account_id FROM deployments d JOIN projects p ON p.id = d.project_id
          WHERE d.status = 'queued' AND d.target = ? AND d.seq > ? ORDER BY d.seq LIMIT 50`,
         target,
         after,
       )
       if (candidates.length === 0) break
-      for (const { account_id, plan, ...row } of candidates) {
+      for (const { account_id, ...row } of candidates) {
         after = row.seq
-        if (!limits.runtimes.includes(row.runtime) || busy.has(slotOf(row)) || (perAccount.get(account_id) ?? 0) >= limits.perAccount(plan)) continue
+        if (!limits.runtimes.includes(row.runtime) || busy.has(slotOf(row)) || (perAccount.get(account_id) ?? 0) >= limits.perAccount(account_id))
+          continue
         const claimed: DeploymentRow = { ...row, ...change(row), status: 'building' }
         const { seq: _, id: __, status: ___, ...rest } = claimed
         return swapStatus(tx, row.id, ['queued'], 'building', rest) ? claimed : undefined

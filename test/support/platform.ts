@@ -6,8 +6,9 @@ import Docker from 'dockerode'
 import type { Deployment, DeploymentDetail } from '../../server/contract/deployments.ts'
 import type { Project } from '../../server/contract/projects.ts'
 import { type Platform, startPlatform } from '../../server/index.ts'
+import type { Clock } from '../../server/lib/clock.ts'
 import { createLog } from '../../server/lib/log.ts'
-import { readOptions } from '../../server/options.ts'
+import { readOptions, type StripeOptions } from '../../server/options.ts'
 import type { Screenshotter } from '../../server/screenshot/screenshot.ts'
 import { viewEngine } from './docker.ts'
 import { chromiumPath, dockerSocket } from './requirements.ts'
@@ -56,6 +57,9 @@ export async function startTestPlatform(options: {
   screenshots?: true | Screenshotter
   /** Stand for this machine's addresses on a network; of 127.0.0.0/8, which Linux has whole. */
   lan_addresses?: () => string[]
+  /** A payment processor, such as `startStripe().options`. */
+  stripe?: StripeOptions
+  clock?: Clock
   /** A mail server; without one nothing is sent. */
   smtp_url?: string
 }): Promise<TestPlatform> {
@@ -65,6 +69,7 @@ export async function startTestPlatform(options: {
     {
       ...readOptions({ data: data_dir, port: String(options.port ?? 0), 'edge-port': String(options.edge_port ?? 0), runtime: options.runtime }),
       chromium: options.screenshots === true ? (chromiumPath ?? 'auto') : 'off',
+      stripe: options.stripe ?? null,
       smtp_url: options.smtp_url ?? null,
     },
     {
@@ -72,6 +77,7 @@ export async function startTestPlatform(options: {
       // Never the hosts file and the certificates of this very machine.
       names: { hosts_path: join(data_dir, 'hosts'), root: join(data_dir, 'system'), home: join(data_dir, 'home') },
       ...(typeof options.screenshots === 'object' ? { screenshotter: options.screenshots } : {}),
+      ...(options.clock === undefined ? {} : { clock: options.clock }),
       ...(options.lan_addresses === undefined ? {} : { lan_addresses: options.lan_addresses }),
     },
   )

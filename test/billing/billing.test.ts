@@ -1,0 +1,268 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type BillingStatus, billingStatus } from '../../server/contract/billing.ts'
+import { createDice } from '../support/dice.ts'
+import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
+import { type StandIn, startStripe, type StripeEvent } from '../support/stripe-stand-in.ts'
+
+/* A person's plan and card against a stand-in for Stripe that keeps state: nothing of ours is faked. */
+
+let stripe: StandIn
+let home: TestPlatform
+let token: string
+beforeEach(async () => {
+  stripe = await startStripe()
+  home = await startTestPlatform({ runtime: 'process', stripe: stripe.options })
+  token = await join('ann@example.com')
+})
+afterEach(async () => {
+  await home.remove()
+  await stripe.close()
+})
+
+async function join(email: string): Promise<string> {
+  const { body } = await home.api<{ token: string }>('POST', '/instance/users', { email })
+  return body.token
+}
+const ask = (method: string, path: string, body?: unknown, as = token) => home.api(method, path, body, as)
+const status = async (as = token) => billingStatus.parse((await ask('GET', '/v1/billing/status', undefined, as)).body) satisfies BillingStatus
+const confirm = (body: object = {}) => ask('POST', '/v1/billing/confirm', body)
+const deliver = (event: StripeEvent) => stripe.send(home.platform.api_url, event)
+
+async function saveCard(card = { brand: 'visa', last4: '4242' }): Promise<void> {
+  const { body } = await home.api<{ client_secret: string }>('POST', '/v1/billing/setup-intent', undefined, token)
+  stripe.saveCard(body.client_secret, card)
+}
+const theOne = <T>(all: Map<string, T>): T => {
+  expect(all.size).toBe(1)
+  return [...all.values()][0]!
+}
+/** The account, but for what tells when. */
+const settled = async () => {
+  const { plan, billing_interval, subscription_status, has_payment_method, card, cancel_at } = await status()
+  return { plan, billing_interval, subscription_status, has_payment_method, card, cancel_at }
+}
+const asStarter = {
+  plan: 'starter',
+  billing_interval: 'yearly',
+  subscription_status: 'canceled',
+  has_payment_method: true,
+  card: { last4: '4242', brand: 'visa' },
+  cancel_at: null,
+}
+
+/** Card, basic monthly, pro yearly, canceled, the period over. Nothing of it is told yet. */
+async function live(): Promise<void> {
+  await saveCard()
+  await confirm()
+  await confirm({ plan: 'pro', interval: 'yearly' })
+  await ask('POST', '/v1/billing/cancel')
+  stripe.endPeriod(theOne(stripe.subscriptions).id)
+}
+
+describe('a whole life', () => {
+  test('card, basic monthly, pro yearly, canceled, starter', async () => {
+    expect(await status()).toEqual({
+      processor_enabled: true,
+      publishable_key: 'pk_test_stand_in',
+      has_payment_method: false,
+      card: null,
+      subscription_status: null,
+      plan: 'starter',
+      trial_ends_at: null,
+      billing_interval: 'monthly',
+      free_domain_credits: 0,
+      cancel_at: null,
+    })
+    const early = await confirm()
+    expect([early.status, early.body.error]).toEqual([402, 'payment_method_required'])
+
+    const intent = await ask('POST', '/v1/billing/setup-intent')
+    expect([intent.status, intent.body]).toEqual([
+      200,
+      { client_secret: expect.stringMatching(/^seti_\w+_secret_\w+$/), customer_id: expect.stringMatching(/^cus_/) },
+    ])
+    expect((await confirm()).body.error).toBe('payment_method_required')
+    stripe.saveCard(String(intent.body.client_secret), { brand: 'visa', last4: '4242' })
+
+    expect(await confirm()).toMatchObject({ status: 200, body: { ok: true, plan: 'basic', interval: 'monthly' } })
+    expect(await settled()).toEqual({
+      plan: 'basic',
+      billing_interval: 'monthly',
+      subscription_status: 'active',
+      has_payment_method: true,
+      card: { last4: '4242', brand: 'visa' },
+      cancel_at: null,
+    })
+    expect(await confirm({ plan: 'pro', interval: 'yearly' })).toMatchObject({ status: 200, body: { ok: true, plan: 'pro', interval: 'yearly' } })
+    expect(await settled()).toMatchObject({ plan: 'pro', billing_interval: 'yearly' })
+    const { id, price } = theOne(stripe.subscriptions)
+    expect(price).toBe('price_pro_yearly')
+
+    expect(await ask('POST', '/v1/billing/cancel')).toMatchObject({ status: 200, body: { ok: true } })
+    expect(await ask('POST', '/v1/billing/cancel')).toMatchObject({ status: 200 })
+    const canceled = await status()
+    expect([canceled.plan, canceled.subscription_status]).toEqual(['pro', 'active'])
+    expect(Date.parse(canceled.cancel_at ?? '')).toBe(theOne(stripe.subscriptions).period_end * 1000)
+
+    stripe.endPeriod(id)
+    expect((await status()).plan).toBe('pro')
+    expect(await deliver(stripe.events.at(-1)!)).toBe(200)
+    expect(await settled()).toEqual(asStarter)
+  })
+
+  test.each([1, 2, 3])('the same events shuffled and doubled end the same (%i)', async (seed) => {
+    const dice = createDice(seed)
+    await live()
+    const twice = [...stripe.events, ...stripe.events].map((event) => ({ event, at: dice.between(0, 1e9) })).toSorted((a, b) => a.at - b.at)
+    for (const { event } of twice) expect(await deliver(event)).toBe(200)
+    expect(await settled()).toEqual(asStarter)
+  })
+
+  test('deleted before updated: starter', async () => {
+    await live()
+    for (const event of stripe.events.toReversed()) expect(await deliver(event)).toBe(200)
+    expect(await settled()).toEqual(asStarter)
+  })
+
+  test('a canceled subscription is taken up again by confirming, and after its end there is a new one', async () => {
+    await live()
+    await deliver(stripe.events.at(-1)!)
+    expect((await confirm()).status).toBe(200)
+    await ask('POST', '/v1/billing/cancel')
+    expect((await status()).cancel_at).not.toBeNull()
+    await confirm()
+    expect((await status()).cancel_at).toBeNull()
+    // What is told late of the first one changes nothing.
+    for (const event of stripe.events.filter(({ type }) => type.startsWith('customer.subscription'))) await deliver(event)
+    expect(await settled()).toMatchObject({ plan: 'basic', subscription_status: 'active', cancel_at: null })
+    expect([...stripe.subscriptions.values()].map((one) => one.status)).toEqual(['canceled', 'active'])
+  })
+})
+
+describe('the customer', () => {
+  test('is one per account, also for ten who ask at once', async () => {
+    const answers = await Promise.all(Array.from({ length: 10 }, () => ask('POST', '/v1/billing/setup-intent')))
+    expect(new Set(answers.map(({ body }) => body.customer_id))).toEqual(new Set([theOne(stripe.customers).id]))
+    const other = await ask('POST', '/v1/billing/setup-intent', undefined, await join('bob@example.com'))
+    expect(other.body.customer_id).not.toBe(answers[0]?.body.customer_id)
+  })
+
+  test('pays by the card that was saved last', async () => {
+    await saveCard()
+    await confirm()
+    await saveCard({ brand: 'mastercard', last4: '4444' })
+    await confirm()
+    expect((await status()).card).toEqual({ last4: '4444', brand: 'mastercard' })
+    expect(stripe.subscriptions.size).toBe(1)
+  })
+
+  test('whose card was taken away has none', async () => {
+    await saveCard()
+    await confirm()
+    stripe.detach(theOne(stripe.customers).default_payment_method ?? '')
+    for (const event of stripe.events) await deliver(event)
+    expect(await settled()).toMatchObject({ has_payment_method: false, card: null, plan: 'basic' })
+  })
+
+  test('keeps the plan while a payment is late, and loses it when it stays away', async () => {
+    await saveCard()
+    await confirm({ plan: 'pro' })
+    const { id } = theOne(stripe.subscriptions)
+    const plans: unknown[] = []
+    for (const state of ['past_due', 'unpaid', 'active', 'canceled']) {
+      stripe.setStatus(id, state)
+      await deliver(stripe.events.at(-1)!)
+      const { plan, subscription_status } = await status()
+      plans.push([plan, subscription_status])
+    }
+    expect(plans).toEqual([
+      ['pro', 'past_due'],
+      ['starter', 'unpaid'],
+      ['pro', 'active'],
+      ['starter', 'canceled'],
+    ])
+  })
+})
+
+describe('what goes wrong there', () => {
+  const refused = async (message: RegExp, from = confirm()) => {
+    const { status: code, body } = await from
+    expect([code, body.error]).toEqual([500, 'billing_error'])
+    expect(body.message).toMatch(message)
+  }
+
+  test('a declined card: the reason, and no half of it', async () => {
+    await saveCard({ brand: 'visa', last4: '0002' })
+    await refused(/declined/)
+    expect(await settled()).toMatchObject({ plan: 'starter', has_payment_method: false, subscription_status: null })
+    expect(theOne(stripe.customers).default_payment_method).toBeNull()
+
+    await saveCard()
+    await confirm()
+    await saveCard({ brand: 'visa', last4: '0002' })
+    await refused(/declined/, confirm({ plan: 'pro' }))
+    // What was paid so far goes on by the card from before.
+    expect(await settled()).toMatchObject({ plan: 'basic', card: { last4: '4242' } })
+    for (const event of stripe.events) await deliver(event)
+    expect(await settled()).toMatchObject({ plan: 'basic', card: { last4: '4242' } })
+  })
+
+  test.each([
+    ['POST /v1/customers', () => ask('POST', '/v1/billing/setup-intent')],
+    ['POST /v1/setup_intents', () => ask('POST', '/v1/billing/setup-intent')],
+    ['GET /v1/customers/', () => confirm()],
+    ['GET /v1/subscriptions', () => confirm()],
+    ['GET /v1/setup_intents', () => confirm()],
+    ['GET /v1/prices', () => confirm()],
+    ['POST /v1/customers/', () => confirm()],
+    ['POST /v1/subscriptions', () => confirm()],
+  ])('%s fails: 500 with a sentence, nothing changed, and the next try works', async (call, act) => {
+    if (call !== 'POST /v1/customers') await saveCard()
+    const before = await status()
+    stripe.failNext(call, { status: 500 })
+    await refused(/Nothing was changed; try again/, act())
+    expect(await status()).toEqual(before)
+    expect(stripe.subscriptions.size).toBe(0)
+    expect((await act()).status).toBe(200)
+  })
+
+  test('an answer that is lost: what was done there is found at the next try, and not done twice', async () => {
+    await saveCard()
+    stripe.failNext('POST /v1/subscriptions', { status: 500, done: true })
+    await refused(/try again/)
+    expect(await confirm()).toMatchObject({ status: 200 })
+    expect(stripe.subscriptions.size).toBe(1)
+    expect(await settled()).toMatchObject({ plan: 'basic', card: { last4: '4242' } })
+  })
+
+  test('a price that nobody set up is named', async () => {
+    await saveCard()
+    stripe.removePrice('homeport_pro_yearly')
+    await refused(/homeport_pro_yearly/, confirm({ plan: 'pro', interval: 'yearly' }))
+    expect(await settled()).toMatchObject({ plan: 'starter', has_payment_method: false })
+  })
+
+  test('the secret key is in no answer and no line of the log', async () => {
+    stripe.failNext('POST /v1/customers', { status: 401, type: 'invalid_request_error', message: `Invalid: ${stripe.options.secret_key}` })
+    const { body } = await ask('POST', '/v1/billing/setup-intent')
+    expect(body.error).toBe('billing_error')
+    for (const text of [JSON.stringify(body), ...home.log])
+      for (const secret of [stripe.options.secret_key, stripe.options.webhook_secret ?? '']) expect(text).not.toContain(secret)
+  })
+})
+
+test('only plans that are paid for, and fields that are there', async () => {
+  for (const body of [{ plan: 'starter' }, { interval: 'weekly' }, { plan: 'pro', extra: 1 }]) expect((await confirm(body)).status).toBe(400)
+  await saveCard()
+  expect(await ask('POST', '/v1/billing/confirm')).toMatchObject({ status: 200, body: { plan: 'basic', interval: 'monthly' } })
+})
+
+test('with a processor nothing of it can be emulated, and what was is over', async () => {
+  const owner = home.platform.instance.token
+  expect(await status(owner)).toMatchObject({ plan: 'enterprise', has_payment_method: false })
+  for (const change of [{ plan: 'pro' }, { payment_method: true }, { trial_days: 3 }]) {
+    const { status: code, body } = await ask('PATCH', '/instance/settings', change, owner)
+    expect([code, body.issues]).toEqual([400, [{ path: Object.keys(change)[0], message: expect.stringContaining('payment processor') }]])
+  }
+  expect((await ask('PATCH', '/instance/settings', { plan: 'enterprise', email_verified: false }, owner)).status).toBe(200)
+})
