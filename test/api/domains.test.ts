@@ -279,6 +279,39 @@ describe('POST verify', () => {
   })
 })
 
+describe('a name that was bought here', () => {
+  test('is verified by owning it, with those below it; it is kept from other accounts, and given away by its owner alone', async () => {
+    const bought = await world.ask('owner', 'POST', `${at('shop')}/purchase`, { hostname: 'mine.test' })
+    expect(bought.status).toBe(201)
+    const { id } = bought.body.domain as Domain
+    expect(await isLed('mine.test')).toBe(true)
+    const single = (await world.ask('member', 'GET', `/v1/domains/${id}`)).body.domain
+    expect(single).toMatchObject({ status: 'verified', registrar: { name: 'local', reference: expect.any(String) }, registrant: null })
+
+    for (const host of ['mine.test', 'www.mine.test'])
+      expectRefusal(await world.ask(neighbour, 'POST', at('strange'), { hostname: host }), 409, 'hostname_taken')
+    const below = await add('www.mine.test', 'blog')
+    expect([below.status, below.account_owned_domain_id]).toEqual(['pending', null])
+    expect((await verify(below.id)).domain.status).toBe('verified')
+    expect(dns.asked.filter((one) => one.endsWith('mine.test'))).toEqual([])
+
+    expectRefusal(await world.ask('member', 'DELETE', `/v1/domains/${id}`), 403, 'forbidden')
+    expect((await world.ask('owner', 'DELETE', `/v1/domains/${id}`)).status).toBe(204)
+    expect(await isLed('mine.test')).toBe(false)
+    const again = await add('mine.test', 'blog')
+    expect(again).toMatchObject({ status: 'pending', account_owned_domain_id: expect.any(String), auto_renew: true })
+    expect((await verify(again.id)).domain.status).toBe('verified')
+  })
+
+  test('on its way to another registrar it routes no more, until a look that is asked for takes that back', async () => {
+    const { id } = (await world.ask('owner', 'POST', `${at('shop')}/purchase`, { hostname: 'leaving.test' })).body.domain as Domain
+    expect((await world.ask('owner', 'POST', `/v1/domains/${id}/transfer`)).body.domain).toMatchObject({ status: 'transfer_requested' })
+    expect(await isLed('leaving.test')).toBe(false)
+    expect((await verify(id)).domain).toMatchObject({ status: 'verified', transfer_requested_at: null })
+    expect(await isLed('leaving.test')).toBe(true)
+  })
+})
+
 describe('DELETE', () => {
   test('204: it routes no more, and is free for others', async () => {
     const { id } = await add('leaves.example.com')
