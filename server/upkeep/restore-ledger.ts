@@ -86,6 +86,14 @@ function loseSecrets(tx: Tx, fresh: Sealer): string[] {
   tx.sqlRun('DELETE FROM env_vars')
   tx.sqlRun('UPDATE projects SET sealed_repo_credentials = NULL')
   tx.sqlRun("DELETE FROM settings WHERE key = 'key_check'")
+  // Kept answers cannot be read any more: who asks again with a key asks anew.
+  tx.sqlRun('DELETE FROM idempotency_keys')
+  if (
+    tx.sqlRun(
+      'UPDATE owned_domains SET sealed_registrant = NULL, sealed_auth_code = NULL WHERE sealed_registrant IS NOT NULL OR sealed_auth_code IS NOT NULL',
+    ) > 0
+  )
+    lost.push('The registrants of bought domains, and the codes that transfer them. The registrar has both.')
   const databases = tx.sqlAll<{ db_name: string }>('SELECT db_name FROM databases')
   for (const { db_name } of databases) {
     const sealed = fresh.seal({ table: 'databases', column: 'sealed_password', row: db_name }, newSecret())
