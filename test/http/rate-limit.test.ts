@@ -63,21 +63,41 @@ describe('the rate limit', () => {
     expect((await get('/v1/projects', owner)).status).toBe(200)
   })
 
-  it('lets exactly 300 pass over 50 sockets at once', async () => {
-    await start()
-    const agent = new Agent({ keepAlive: true, maxSockets: 50 })
+  it.each([
+    [300, 'of an account', 1],
+    [300, 'of an account', 50],
+    [30, 'without sign-in', 1],
+    [30, 'without sign-in', 50],
+  ])('lets exactly %i %s pass over %i connections, and the headers agree', async (limit, who, connections) => {
+    const clock = await start()
+    const headers = who === 'of an account' ? bearer(double.owner.token) : {}
+    const agent = new Agent({ keepAlive: true, maxSockets: connections })
+    const sockets = new Set<unknown>()
     const ask = () =>
-      new Promise<number>((resolve, reject) => {
-        request({ host: '127.0.0.1', port: double.port, path: '/v1/projects', agent, headers: bearer(double.owner.token) }, (answer) => {
-          answer.resume().on('end', () => resolve(answer.statusCode ?? 0))
+      new Promise<{ status: number; said: (name: string) => number }>((resolve, reject) => {
+        request({ host: '127.0.0.1', port: double.port, path: '/v1/projects', agent, headers }, (answer) => {
+          const said = (name: string) => Number(answer.headers[name] ?? Number.NaN)
+          answer.resume().on('end', () => resolve({ status: answer.statusCode ?? 0, said }))
         })
+          .on('socket', (socket) => sockets.add(socket))
           .on('error', reject)
           .end()
       })
-    const statuses = await Promise.all(Array.from({ length: 350 }, ask))
+    const answers = await Promise.all(Array.from({ length: limit + 60 }, ask))
     agent.destroy()
-    expect(statuses.filter((status) => status === 200)).toHaveLength(300)
-    expect(statuses.filter((status) => status === 429)).toHaveLength(50)
+    expect(sockets.size).toBe(connections)
+
+    const passed = answers.filter(({ status }) => status !== 429)
+    const refused = answers.filter(({ status }) => status === 429)
+    expect([passed.length, refused.length]).toEqual([limit, 60])
+    for (const { said } of answers) expect(said('x-ratelimit-limit')).toBe(limit)
+    // Each of them took one, and nobody took the same.
+    const left = passed.map(({ said }) => said('x-ratelimit-remaining')).toSorted((a, b) => b - a)
+    expect(left).toEqual(Array.from({ length: limit }, (_, i) => limit - 1 - i))
+    for (const { said } of refused) expect([said('x-ratelimit-remaining'), said('retry-after')]).toEqual([0, 60])
+    for (const { said } of passed) expect(said('retry-after')).toBeNaN()
+    const ends = new Set(answers.map(({ said }) => said('x-ratelimit-reset')))
+    expect([...ends]).toEqual([Math.ceil(clock.wall / 1000) + 60])
   })
 
   it('lets 30 of an address pass without sign-in; a wrong token and borrowed addresses are no way around', async () => {

@@ -1,0 +1,49 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { statements } from './statements.ts'
+
+/*
+ * The customer's document, line by line (platform-api.txt is their text as it is): whatever states something has a test that holds
+ * it. A renamed test, a new line or a lost one fails here.
+ */
+
+const lines = readFileSync(new URL('platform-api.txt', import.meta.url), 'utf8').split('\n')
+const isRule = (line: string | undefined) => /^\|[-| ]+\|$/.test(line ?? '')
+
+/** Not headings, not the head of a table, not the word that announces a list. */
+function stating(): { section: string; text: string }[] {
+  let section = ''
+  return lines.flatMap((text, i) => {
+    if (text.startsWith('#')) section = text.replace(/^#+ /, '')
+    const says = text.trim() !== '' && !text.startsWith('#') && !isRule(text) && !isRule(lines[i + 1]) && text !== 'Rules:'
+    return says ? [{ section, text }] : []
+  })
+}
+
+const sources = new Map<string, string>()
+function sourceOf(file: string): string {
+  let source = sources.get(file)
+  if (source === undefined) {
+    const path = ['test.ts', 'spec.ts'].map((ending) => new URL(`../${file}.${ending}`, import.meta.url)).find((url) => existsSync(url))
+    sources.set(file, (source = path ? readFileSync(path, 'utf8') : ''))
+  }
+  return source
+}
+
+describe('the statements of the customer’s document', () => {
+  test('are listed, every one', () => {
+    expect(statements.map(({ section, text }) => ({ section, text }))).toEqual(stating())
+  })
+
+  test('have tests that are there', () => {
+    const named = new Set(statements.flatMap(({ tests }) => tests))
+    const missing = [...named].filter((one) => {
+      const at = one.indexOf(': ')
+      const name = one.slice(at + 2)
+      return !["'", '`', '"'].some((quote) => sourceOf(one.slice(0, at)).includes(quote + name))
+    })
+    expect(missing).toEqual([])
+    expect(statements.filter(({ tests }) => tests.length === 0)).toEqual([])
+    console.log(`${statements.length} statements, ${named.size} tests named for them`)
+  })
+})
