@@ -42,7 +42,7 @@ export function Members() {
 
   return (
     <section className="card" aria-labelledby="members">
-      <header className="card-head">
+      <header className="card-head member-head">
         <h2 id="members">Members</h2>
         <span className="row">
           <Button icon={DoorOpen} onClick={() => setOpen('join')}>
