@@ -81,7 +81,7 @@ export async function createBilling(deps: { db: Db; processor: Processor | null;
       const change = columnsOf(fresh, state)
       updateBilling(tx, fresh.id, change)
       if (change.plan !== undefined && change.plan !== fresh.plan)
-        log.info('plan_changed', { account: fresh.id, from: fresh.plan, to: change.plan, event })
+        log.info('plan_changed', { account: fresh.id, from: fresh.plan, to: change.plan, by: event ?? null })
       return endWarmth(tx, now())
     })
     if (!changed) return

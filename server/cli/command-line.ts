@@ -1,5 +1,6 @@
 import { version } from '../contract/index.ts'
 import { backup, backups } from './backup.ts'
+import { billing } from './billing.ts'
 import { cache } from './cache.ts'
 import { type Client, NotReachable, Refusal } from './client.ts'
 import { type Call, type Command, exitCodes, type Flags, help, parse, UsageError } from './command.ts'
@@ -47,6 +48,7 @@ const clients = {
   user,
   team,
   tokens,
+  billing,
   settings,
   backup,
   backups,

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createStripeProcessor } from '../../server/billing/stripe.ts'
+import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
+import { type StandIn, startStripe } from '../support/stripe-stand-in.ts'
+
+/* POST /hooks/stripe: only what the processor signed just now is looked at (threats T16). */
+
+let stripe: StandIn
+let home: TestPlatform
+let token: string
+beforeAll(async () => {
+  stripe = await startStripe()
+  home = await startTestPlatform({ runtime: 'process', stripe: stripe.options })
+  token = (await home.api<{ token: string }>('POST', '/instance/users', { email: 'ann@example.com' })).body.token
+  const { body } = await home.api<{ client_secret: string }>('POST', '/v1/billing/setup-intent', undefined, token)
+  stripe.saveCard(body.client_secret, { brand: 'visa', last4: '4242' })
+  await home.api('POST', '/v1/billing/confirm', { plan: 'pro' }, token)
+  await home.api('POST', '/v1/billing/cancel', undefined, token)
+  stripe.endPeriod([...stripe.subscriptions.keys()][0] ?? '')
+})
+afterAll(async () => {
+  await home.remove()
+  await stripe.close()
+})
+
+const plan = async () => (await home.api('GET', '/v1/billing/status', undefined, token)).body.plan
+const last = () => stripe.events.at(-1)!
+async function send(body: string, headers: [string, string][], to = home) {
+  const answer = await fetch(`${to.platform.api_url}/hooks/stripe`, {
+    method: 'POST',
+    headers: [['content-type', 'application/json'], ...headers],
+    body,
+  })
+  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
+}
+const signature = (value: string): [string, string][] => [['stripe-signature', value]]
+
+test.each<[string, () => [string, [string, string][]]]>([
+  ['no header', () => [last().body, []]],
+  ['an empty header', () => [last().body, signature('')]],
+  ['nonsense', () => [last().body, signature('t=now,v1=yes')]],
+  ['another secret', () => [last().body, signature(stripe.sign(last().body, { secret: 'whsec_other' }))]],
+  ['301 seconds old', () => [last().body, signature(stripe.sign(last().body, { age_s: 301 }))]],
+  ['302 seconds ahead', () => [last().body, signature(stripe.sign(last().body, { age_s: -302 }))]],
+  ['one byte changed', () => [last().body.replace('deleted', 'delefed'), signature(stripe.sign(last().body))]],
+  ['the time changed', () => [last().body, signature(stripe.sign(last().body).replace(/t=\d+/, (t) => `t=${Number(t.slice(2)) + 1}`))]],
+  ['an older scheme', () => [last().body, signature(stripe.sign(last().body).replace('v1=', 'v0='))]],
+  ['an empty body', () => ['', signature(stripe.sign(''))]],
+  ['no JSON', () => ['deleted', signature(stripe.sign('deleted'))]],
+])('400 for %s, and nothing changes', async (_name, made) => {
+  const calls = stripe.calls.length
+  const answer = await send(...made())
+  expect([answer.status, answer.body.error]).toEqual([400, 'bad_request'])
+  expect(await plan()).toBe('pro')
+  expect(stripe.calls.length).toBe(calls)
+})
+
+test('401 and worse are not asked for: GET is 405, and an unknown customer is nobody here', async () => {
+  expect((await fetch(`${home.platform.api_url}/hooks/stripe`)).status).toBe(405)
+  const body = last().body.replaceAll(/cus_\w+/g, 'cus_somebody')
+  expect(await send(body, signature(stripe.sign(body)))).toEqual({ status: 200, body: { received: true } })
+  expect(await plan()).toBe('pro')
+})
+
+test('an event that cannot be looked into now is 500, so that it comes again', async () => {
+  stripe.failNext('GET /v1/subscriptions', { status: 500 })
+  expect((await send(last().body, signature(stripe.sign(last().body)))).body.error).toBe('billing_error')
+  expect(await plan()).toBe('pro')
+})
+
+test('the same event twenty times at once has one effect; one of several signatures is enough', async () => {
+  const calls = stripe.calls.length
+  const signed = `${stripe.sign(last().body)},v1=${'0'.repeat(64)}`
+  const answers = await Promise.all(Array.from({ length: 20 }, () => send(last().body, signature(signed))))
+  expect(answers.every(({ status }) => status === 200)).toBe(true)
+  expect(await plan()).toBe('starter')
+  expect(stripe.calls.slice(calls).filter((call) => call.startsWith('GET /v1/customers/'))).toHaveLength(1)
+  expect(home.log.filter((line) => line.includes('"plan_changed"') && line.includes(last().id))).toHaveLength(1)
+})
+
+test('without a secret to check with: 503', async () => {
+  const other = await startTestPlatform({ runtime: 'process', stripe: { ...stripe.options, webhook_secret: null } })
+  try {
+    const answer = await send(last().body, signature(stripe.sign(last().body)), other)
+    expect([answer.status, answer.body.error]).toEqual([503, 'billing_not_configured'])
+  } finally {
+    await other.remove()
+  }
+})
+
+test('a processor that never answers is given up', async () => {
+  stripe.failNext('POST /v1/customers', 'silence')
+  const processor = createStripeProcessor({ ...stripe.options, timeout_ms: 100 })
+  // The library asks once more by itself, with the same key: it is the same customer.
+  const customer = await processor.createCustomer({ account_id: 'acc_silence', email: 'silence@example.com' })
+  expect(customer).toMatch(/^cus_/)
+  await stripe.close()
+  await expect(processor.createSetupIntent(customer)).rejects.toThrow('did not answer')
+})
