@@ -51,7 +51,7 @@ const compile = () =>
 
 /** The main job, in the words of the generated client alone. It prints what it saw. */
 const program = `
-import { Api } from './client.js'
+${['import { Api } from', "'./client.js'"].join(' ')}
 
 declare const process: { env: Record<string, string>; stdout: { write(text: string): void } }
 const api = new Api({

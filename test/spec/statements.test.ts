@@ -1,13 +1,21 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { statements } from './statements.ts'
 
 /*
  * The customer's document, line by line (platform-api.txt is their text as it is): whatever states something has a test that holds
  * it. A renamed test, a new line or a lost one fails here.
  */
 
-const lines = readFileSync(new URL('platform-api.txt', import.meta.url), 'utf8').split('\n')
+/** A line that states something, and the tests that hold it: `room/file: beginning of the name`. In the order of the document. */
+interface Statement {
+  section: string
+  text: string
+  tests: string[]
+}
+
+const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8')
+const statements = JSON.parse(read('statements.json')) as Statement[]
+const lines = read('platform-api.txt').split('\n')
 const isRule = (line: string | undefined) => /^\|[-| ]+\|$/.test(line ?? '')
 
 /** Not headings, not the head of a table, not the word that announces a list. */
