@@ -184,10 +184,19 @@ function portOf(flag: string, text: string | undefined, fallback: number): numbe
   return port
 }
 
+function isMailServer(url: string): boolean {
+  const at = URL.parse(url)
+  try {
+    return at !== null && /^smtps?:$/.test(at.protocol) && at.hostname !== '' && decodeURIComponent(at.username + at.password) !== undefined
+  } catch {
+    return false
+  }
+}
+
 function mailServer(env: NodeJS.ProcessEnv): Pick<PlatformOptions, 'smtp_url' | 'smtp_from'> {
   const url = env.HOMEPORT_SMTP_URL || null
   // What is wrong with it is not shown: it holds a password.
-  if (url !== null && !(/^smtps?:$/.test(URL.parse(url)?.protocol ?? '') && URL.parse(url)?.hostname))
+  if (url !== null && !isMailServer(url))
     throw new UsageError('HOMEPORT_SMTP_URL is an address such as smtp://user:password@mail.example.com:587, or smtps://… for TLS from the start.')
   return { smtp_url: url, smtp_from: env.HOMEPORT_SMTP_FROM || null }
 }

@@ -21,6 +21,7 @@ import { type Authenticator, newSession } from './authenticate.ts'
 import type { Context } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import { hereAlreadyLetter, linkBase, verificationLetter } from './letters.ts'
+import { trial } from './plans.ts'
 import { presentUser } from './present.ts'
 import type { Attempt, SignedIn } from './sign-in.ts'
 import { joinTeam } from './team.ts'
@@ -31,7 +32,6 @@ type Session = { secret: string; max_age_s: number }
 export type Entered = { session: Session | null } | { gone: true } | { refused: string } | { wrong: true } | { wait_s: number }
 
 const life_ms = 7 * 24 * 3600_000
-const trial_ms = 14 * 24 * 3600_000
 /** Links that are good for one person at once, beyond which no further letter goes out; and for all, beyond which nobody new is taken. */
 const maxLinks = { of_one: 3, of_all: 1000 }
 const shortest = 10
@@ -178,14 +178,14 @@ export function createVerificationHandlers(deps: FeatureDeps): Pick<Handlers<Con
   }
 }
 
-/** A new account begins on starter, with 14 days of pro to try. */
+/** A new account begins on starter, with some days of pro to try. */
 function newPerson({ clock }: Pick<FeatureDeps, 'clock'>, tx: Tx, email: string, email_verified: 0 | 1): UserRow {
   const created_at = isoTime(clock.now())
   const account = {
     id: newId('acc'),
     plan: 'starter' as const,
     has_payment_method: 0 as const,
-    trial_ends_at: isoTime(clock.now() + trial_ms),
+    trial_ends_at: isoTime(clock.now() + trial.days * 24 * 3600_000),
     created_at,
   }
   const user: UserRow = { id: newId('usr'), account_id: account.id, email, email_verified, is_instance_owner: 0, created_at }

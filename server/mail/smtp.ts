@@ -1,4 +1,4 @@
-import { createTransport } from 'nodemailer'
+import type { Transporter } from 'nodemailer'
 import type { Log } from '../lib/log.ts'
 import { type Mail, noMail } from './mail.ts'
 
@@ -13,7 +13,7 @@ export function createMail({ url, from, log }: { url: string | null; from: strin
   if (url === null) return noMail
   const at = new URL(url)
   const user = decodeURIComponent(at.username)
-  const transport = createTransport({
+  const settings = {
     host: at.hostname.replace(/^\[|\]$/g, ''),
     port: Number(at.port) || (at.protocol === 'smtps:' ? 465 : 587),
     secure: at.protocol === 'smtps:',
@@ -26,13 +26,17 @@ export function createMail({ url, from, log }: { url: string | null; from: strin
     // A letter is text of ours and nothing else: no file, no address that would be fetched.
     disableFileAccess: true,
     disableUrlAccess: true,
-  })
+  }
+  // Loaded with the first letter: most instances send none.
+  let opening: Promise<Transporter> | undefined
+  const open = () => (opening ??= import('nodemailer').then(({ createTransport }) => createTransport(settings)))
   const sender = from ?? (user.includes('@') ? user : `homeport@${at.hostname}`)
   return {
     is_on: true,
     async send(letter) {
       try {
         // As an object an address is one address, whatever signs are in it.
+        const transport = await open()
         await transport.sendMail({ ...letter, to: { name: '', address: letter.to }, from: { name: 'Homeport', address: sender } })
         return true
       } catch (error) {
@@ -42,6 +46,6 @@ export function createMail({ url, from, log }: { url: string | null; from: strin
         return false
       }
     },
-    close: () => transport.close(),
+    close: () => void opening?.then((transport) => transport.close()),
   }
 }

@@ -2,6 +2,7 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readOptions } from '../../server/options.ts'
 import { type MailServer, startMailServer } from '../support/mail-server.ts'
 import { startTestPlatform } from '../support/platform.ts'
 import type { TestPlatform } from '../support/platform.ts'
@@ -317,6 +318,14 @@ test('no link and no password lies in the data folder or in the log', () => {
   const files = readdirSync(home.data_dir).filter((name) => /\.db(-wal)?$/.test(name))
   const kept = [...files.map((name) => readFileSync(join(home.data_dir, name), 'latin1')), home.log.join('\n')].join('\n')
   for (const secret of [...secrets, password, 'mail secret/1']) expect(kept.includes(secret)).toBe(false)
+})
+
+test('a mail server is named by the environment; what is wrong with it is refused without being shown', () => {
+  const named = readOptions({}, { HOMEPORT_SMTP_URL: 'smtps://me%40example.com:a%2Fb@mail.example.com', HOMEPORT_SMTP_FROM: 'port@example.com' })
+  expect([named.smtp_url?.startsWith('smtps:'), named.smtp_from]).toEqual([true, 'port@example.com'])
+  expect(readOptions({}, { HOMEPORT_SMTP_URL: '' }).smtp_url).toBe(null)
+  for (const url of ['http://me:hidden@mail.example.com', 'mail.example.com:hidden', 'smtp://me:hidden%@mail.example.com', 'smtp://'])
+    expect(() => readOptions({}, { HOMEPORT_SMTP_URL: url })).toThrow(/^HOMEPORT_SMTP_URL is an address such as (?!.*hidden)/)
 })
 
 test('without a mail server the owner has the link, and is told that nothing was sent', async () => {
