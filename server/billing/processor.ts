@@ -3,7 +3,7 @@ import type { PlanName } from '../contract/instance.ts'
 
 export type PaidPlan = Exclude<PlanName, 'starter'>
 
-export interface Card {
+interface Card {
   last4: string
   brand: string | null
 }

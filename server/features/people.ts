@@ -35,6 +35,10 @@ export function createPeopleHandlers(deps: FeatureDeps): PeopleHandlers {
     },
 
     async addUser(_context, { body }) {
+      if (body.card === true && deps.billing.processor)
+        throw new Problem('invalid_input', 'With a payment processor a card cannot be given by hand.', {
+          issues: [{ path: 'card', message: 'Leave it out: the person saves a card in the dashboard, under Account.' }],
+        })
       const token = newToken()
       const account: NewAccount = {
         id: newId('acc'),

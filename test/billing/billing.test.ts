@@ -257,6 +257,11 @@ test('only plans that are paid for, and fields that are there', async () => {
   expect(await ask('POST', '/v1/billing/confirm')).toMatchObject({ status: 200, body: { plan: 'basic', interval: 'monthly' } })
 })
 
+test('with a processor nobody gets a card by hand', async () => {
+  const answer = await home.api('POST', '/instance/users', { email: 'carl@example.com', card: true })
+  expect([answer.status, answer.body.error]).toEqual([400, 'invalid_input'])
+})
+
 test('with a processor nothing of it can be emulated, and what was is over', async () => {
   const owner = home.platform.instance.token
   expect(await status(owner)).toMatchObject({ plan: 'enterprise', has_payment_method: false })
