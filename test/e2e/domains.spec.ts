@@ -173,6 +173,13 @@ test('a name is looked for, bought, answers at once, and is given the code to mo
   await code.getByRole('button', { name: 'Done' }).click()
   await expect(row).toContainText('Moves away')
   expect(await desk.content()).not.toContain(secret)
+  expect((await home.edge('lighthouse.test')).status).toBe(404)
+
+  // Who thinks again keeps it.
+  await act('Keep it here…')
+  await desk.getByRole('dialog', { name: 'Keep lighthouse.test?' }).getByRole('button', { name: 'Keep it' }).click()
+  await expect(row).toContainText('Leads here')
+  expect((await home.edge('lighthouse.test')).body).toContain('The pier')
   for (const private_ of [secret, 'Ada', 'ada@example.com']) {
     expect(addresses.filter((address) => address.includes(private_))).toEqual([])
     expect(home.log.filter((line) => line.includes(private_))).toEqual([])

@@ -88,6 +88,18 @@ const shots = (scene: Scene): Shot[] => [
     },
   },
   { name: 'database-drop', path: 'projects/harbour-shop/database?do=drop', act: (page) => page.getByRole('dialog').waitFor() },
+  { name: 'domains', path: 'projects/harbour-shop/domains' },
+  { name: 'domains-every', path: 'domains' },
+  { name: 'domains-add', path: 'projects/harbour-shop/domains?do=add', act: (page) => page.getByRole('dialog').waitFor() },
+  {
+    name: 'domains-offers',
+    path: 'projects/harbour-shop/domains?do=buy',
+    async act(page) {
+      await page.getByLabel('Name to look for').fill('harbour')
+      await page.keyboard.press('Enter')
+      await page.getByRole('list', { name: 'Offers' }).waitFor()
+    },
+  },
   { name: 'settings', path: 'projects/harbour-shop/settings' },
   { name: 'instance', path: 'instance' },
   { name: 'network', path: 'instance/network' },

@@ -132,6 +132,8 @@ export async function setScene({ pictures = false } = {}): Promise<Scene> {
   const shop = repository(talkativeApp('Harbour Shop 1.0', buildTalk))
   signed(shop, 'Ida Brekke', { 'README.md': '# Shop' }, 'Open the shop')
   await home.createProject({ name: 'Harbour shop', slug: 'harbour-shop', repo_url: shop.url })
+  await home.api('POST', '/v1/projects/harbour-shop/domains', { hostname: 'boats.example.com' })
+  await home.api('POST', '/v1/projects/harbour-shop/domains/purchase', { hostname: 'harbour.test' })
   await home.api('POST', '/v1/projects/harbour-shop/database')
   await home.api('POST', '/instance/projects/harbour-shop/database/dumps')
   // Its production is deployed by hand here, version by version.

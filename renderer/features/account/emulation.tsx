@@ -1,6 +1,4 @@
-import { useQueryClient } from '@tanstack/react-query'
 import type { Settings } from '../../../server/contract/instance.ts'
-import { keys } from '../../api/keys.ts'
 import { problemFrom } from '../../api/problem.ts'
 import { useSettings } from '../../api/queries.ts'
 import { ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
@@ -19,8 +17,7 @@ const trials = [
 /** One's own machine has no paywall; here it is played, so that a client can be tried against every refusal. Each takes effect at once. */
 export function Emulation() {
   const { data, error, refetch } = useSettings()
-  const cache = useQueryClient()
-  const save = useChangeSettings({ quiet: true, onDone: () => void cache.invalidateQueries({ queryKey: keys.billing }) })
+  const save = useChangeSettings({ quiet: true })
   const change = (body: Partial<Settings>) => save.mutate({ body })
   const trial = data?.trial_days ?? null
   return (

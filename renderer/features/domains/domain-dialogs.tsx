@@ -2,11 +2,13 @@ import type { Domain, Registrant } from '../../../server/contract/domains.ts'
 import { useAction } from '../../api/actions.ts'
 import { useDomain, usePutDomain } from '../../api/domains.ts'
 import { problemFrom } from '../../api/problem.ts'
+import { useUi } from '../../stores/ui.ts'
 import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
 import { day, exactTime } from '../../ui/format.ts'
+import { Prose } from '../../ui/prose.tsx'
 
 interface Props {
   domain: Domain
@@ -71,7 +73,7 @@ export function TransferDialog({ domain, onClose }: Props) {
           <code>{code}</code>
           <CopyButton text={code} label="Copy the code" />
         </p>
-        <p className="quiet">The name goes on leading here until the other registrar has taken it. It is not renewed here any more.</p>
+        <p className="quiet">The name does not lead here any more, and is not renewed. Until the other registrar has it you can still keep it.</p>
         <footer className="dialog-foot">
           <Button kind="primary" onClick={onClose}>
             Done
@@ -85,13 +87,50 @@ export function TransferDialog({ domain, onClose }: Props) {
       open
       onOpenChange={onClose}
       title={`Take ${domain.hostname} to another registrar?`}
-      about="It is unlocked, and you get the code that the other registrar asks for. Whoever has the code can take the name."
+      about={`You get the code that the other registrar asks for; whoever has it can take the name. From then on ${domain.project_name} does not answer to it.`}
     >
       {transfer.error && <ProblemView problem={transfer.error} />}
       <footer className="dialog-foot">
         <Button onClick={onClose}>Keep it here</Button>
         <Button kind="danger" busy={transfer.isPending} onClick={() => transfer.mutate({ params: { id: domain.id } })}>
           Show the code
+        </Button>
+      </footer>
+    </Dialog>
+  )
+}
+
+/** A look at a name that is on its way out calls it back, when it leads here. */
+export function KeepDialog({ domain, onClose }: Props) {
+  const put = usePutDomain()
+  const showToast = useUi((state) => state.showToast)
+  const keep = useAction('verifyDomain', {
+    quiet: true,
+    onDone(answer) {
+      put(answer.domain.id, answer.domain)
+      if (answer.domain.status !== 'verified') return
+      showToast({ kind: 'done', text: `${domain.hostname} stays, and leads here again.`, request_id: null })
+      onClose()
+    },
+  })
+  const fault = keep.data && keep.data.domain.status !== 'verified' ? (keep.data.domain.last_check_error ?? 'The name does not lead here.') : null
+  return (
+    <Dialog
+      open
+      onOpenChange={onClose}
+      title={`Keep ${domain.hostname}?`}
+      about="When its record names this place, it leads here again and is renewed as before."
+    >
+      {keep.error && <ProblemView problem={keep.error} />}
+      {fault !== null && (
+        <p className="quiet" role="alert">
+          <Prose text={fault} />
+        </p>
+      )}
+      <footer className="dialog-foot">
+        <Button onClick={onClose}>Let it move</Button>
+        <Button kind="primary" busy={keep.isPending} onClick={() => keep.mutate({ params: { id: domain.id } })}>
+          Keep it
         </Button>
       </footer>
     </Dialog>

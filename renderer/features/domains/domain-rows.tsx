@@ -1,4 +1,4 @@
-import { Ellipsis, ExternalLink, Info, Search, Send, Trash2 } from 'lucide-react'
+import { Ellipsis, ExternalLink, Info, Search, Send, Trash2, Undo2 } from 'lucide-react'
 import { Link } from 'wouter'
 import type { Domain } from '../../../server/contract/domains.ts'
 import { useInstance } from '../../api/queries.ts'
@@ -12,7 +12,7 @@ import { day } from '../../ui/format.ts'
 import { domainSign } from './domain-sign.ts'
 import { domainAddress } from './words.ts'
 
-export type DomainWish = 'check' | 'about' | 'transfer' | 'delete'
+export type DomainWish = 'check' | 'about' | 'transfer' | 'keep' | 'delete'
 
 /** Every name with whether it leads here, and what to do where it does not. */
 export function DomainRows({
@@ -61,7 +61,7 @@ function DomainRow({ domain, hasProject, onWish }: { domain: Domain; hasProject:
         {domain.expires_at !== null && (
           <span className="faint">
             {domain.status === 'transfer_requested'
-              ? `Here until ${day(domain.expires_at)} at most`
+              ? `Paid until ${day(domain.expires_at)}`
               : sign.tone === 'fail' && sign.word === 'Expired'
                 ? `On ${day(domain.expires_at)}`
                 : `${domain.auto_renew ? 'Renews' : 'Ends'} ${day(domain.expires_at)}`}
@@ -91,6 +91,11 @@ function DomainRow({ domain, hasProject, onWish }: { domain: Domain; hasProject:
           {isBought && (
             <MenuItem icon={Send} onSelect={() => onWish('transfer')}>
               {domain.status === 'transfer_requested' ? 'Show the transfer code again…' : 'Take it to another registrar…'}
+            </MenuItem>
+          )}
+          {domain.status === 'transfer_requested' && (
+            <MenuItem icon={Undo2} onSelect={() => onWish('keep')}>
+              Keep it here…
             </MenuItem>
           )}
           <MenuItem icon={Trash2} danger onSelect={() => onWish('delete')}>

@@ -10,7 +10,7 @@ import { Empty, ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
 import { AddDialog } from './add-dialog.tsx'
 import { BuyDialog } from './buy-dialog.tsx'
 import { CheckRecord } from './check-record.tsx'
-import { AboutDialog, DeleteDialog, TransferDialog } from './domain-dialogs.tsx'
+import { AboutDialog, DeleteDialog, KeepDialog, TransferDialog } from './domain-dialogs.tsx'
 import { DomainRows, type DomainWish } from './domain-rows.tsx'
 import './page.css'
 
@@ -78,6 +78,7 @@ export function DomainsView({ slug }: { slug: string | null }) {
       )}
       {open?.wish === 'about' && <AboutDialog domain={open.domain} onClose={close} />}
       {open?.wish === 'transfer' && <TransferDialog domain={open.domain} onClose={close} />}
+      {open?.wish === 'keep' && <KeepDialog domain={open.domain} onClose={close} />}
       {open?.wish === 'delete' && <DeleteDialog domain={open.domain} onClose={close} />}
     </div>
   )

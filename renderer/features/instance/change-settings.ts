@@ -9,7 +9,8 @@ export function useChangeSettings(options: { done?: string; quiet?: boolean; onD
     ...options,
     onDone(answer) {
       cache.setQueryData(keys.settings, answer.settings)
-      for (const queryKey of [keys.session, keys.lan, keys.https, keys.hostsFile]) void cache.invalidateQueries({ queryKey })
+      for (const queryKey of [keys.session, keys.lan, keys.https, keys.hostsFile, keys.billing, keys.everyDomain])
+        void cache.invalidateQueries({ queryKey })
       options.onDone?.()
     },
   })

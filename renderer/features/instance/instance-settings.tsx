@@ -40,6 +40,12 @@ const caches: readonly NumberField[] = [
   { name: 'cache_disk_mb', label: 'Cache on disk, in MB', hint: 'The rest, over restarts too. 0 keeps nothing on disk.' },
 ]
 
+interface FormProps {
+  now: Settings
+  change: (more: Partial<Settings>) => void
+  issue: (name: string) => string | undefined
+}
+
 const plans = ['starter', 'basic', 'pro', 'enterprise'] as const satisfies readonly Settings['plan'][]
 
 export function InstanceSettings() {
@@ -116,6 +122,7 @@ function SettingsForm({ settings }: { settings: Settings }) {
           onChange={(screenshots) => change({ screenshots })}
         />
       </div>
+      <NamesOfYourOwn {...form} />
       <h3>Your account, to try a client against it</h3>
       <div className="instance-fields">
         <SelectField
@@ -133,7 +140,7 @@ function SettingsForm({ settings }: { settings: Settings }) {
         <SwitchField label="Email verified" checked={now.email_verified} onChange={(email_verified) => change({ email_verified })} />
         <SwitchField label="Has a card" checked={now.payment_method} onChange={(payment_method) => change({ payment_method })} />
       </div>
-      {save.error && save.error.issues.length === 0 && <ProblemView problem={save.error} />}
+      {save.error && !save.error.issues.some(({ path }) => isBeside(path)) && <ProblemView problem={save.error} />}
       <footer className="dialog-foot">
         <Button kind="primary" type="submit" busy={save.isPending} disabled={Object.keys(changes).length === 0}>
           Save settings
@@ -143,17 +150,54 @@ function SettingsForm({ settings }: { settings: Settings }) {
   )
 }
 
-function Numbers({
-  fields,
-  now,
-  change,
-  issue,
-}: {
-  fields: readonly NumberField[]
-  now: Settings
-  change: (more: Partial<Settings>) => void
-  issue: (name: string) => string | undefined
-}) {
+/** Whether what is wrong with a setting stands beside its field. */
+function isBeside(path: string): boolean {
+  return !['plan', 'payment_method', 'email_verified'].includes(path)
+}
+
+/** Where names that people bring along have to lead, and who is asked about it. */
+function NamesOfYourOwn({ now, change, issue }: FormProps) {
+  const [resolvers, setResolvers] = useState(now.dns_resolvers?.join(', ') ?? '')
+  return (
+    <>
+      <h3>Names of your own</h3>
+      <div className="instance-fields">
+        <TextField
+          label="Address that A records name"
+          value={now.platform_ip ?? ''}
+          placeholder="As the edge is reached"
+          onChange={({ target }) => change({ platform_ip: target.value.trim() === '' ? null : target.value.trim() })}
+          error={issue('platform_ip')}
+        />
+        <TextField
+          label="DNS resolvers"
+          value={resolvers}
+          placeholder="Those of the system"
+          hint="Who is asked where a name leads, such as 9.9.9.9, 1.1.1.1."
+          onChange={({ target }) => {
+            setResolvers(target.value)
+            const addresses = target.value.split(/[\s,]+/).filter(Boolean)
+            change({ dns_resolvers: addresses.length === 0 ? null : addresses })
+          }}
+          error={now.dns_resolvers?.map((_, index) => issue(`dns_resolvers.${index}`)).find(Boolean) ?? issue('dns_resolvers')}
+        />
+        <TextField
+          label="Port of the own DNS server"
+          type="number"
+          min={0}
+          max={65_535}
+          value={now.dns_server ?? ''}
+          placeholder="Off"
+          hint="Answers on this machine for names that were bought here, under .test and the like. The doctor has the line that makes the system ask it."
+          onChange={({ target }) => change({ dns_server: target.value === '' ? null : target.valueAsNumber })}
+          error={issue('dns_server')}
+        />
+      </div>
+    </>
+  )
+}
+
+function Numbers({ fields, now, change, issue }: FormProps & { fields: readonly NumberField[] }) {
   return fields.map(({ name, label, hint }) => (
     <TextField
       key={name}
