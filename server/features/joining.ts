@@ -28,6 +28,8 @@ import { joinTeam } from './team.ts'
 
 type JoiningDeps = Pick<FeatureDeps, 'store' | 'clock' | 'settings' | 'mail' | 'lan' | 'instance'>
 type Session = { secret: string; max_age_s: number }
+/** What a link that proves an address takes beside. */
+type Asks = 'nothing' | 'new_password' | 'own_password'
 /** `gone`: the link is not good any more. `refused`: a sentence for the person. */
 export type Entered = { session: Session | null } | { gone: true } | { refused: string } | { wrong: true } | { wait_s: number }
 
@@ -47,7 +49,9 @@ export function createJoining(deps: JoiningDeps, signIn: (attempt: Attempt) => P
   const verifying = (code: string) =>
     db.read((tx) => {
       const user = userOf(tx, code, now())
-      return user && { email: user.email, has_password: findPassword(tx, user.id) !== undefined }
+      if (!user) return undefined
+      const asks: Asks = findPassword(tx, user.id) === undefined ? 'new_password' : user.email_verified === 1 ? 'nothing' : 'own_password'
+      return { email: user.email, asks }
     })
 
   return {
@@ -77,18 +81,23 @@ export function createJoining(deps: JoiningDeps, signIn: (attempt: Attempt) => P
     /** Whom a link is for; undefined when it is not good any more. */
     verifying,
 
-    /** Whoever has a password keeps it, and signs in with it; the others choose one here. */
-    async verify(code: string, password: string): Promise<Entered> {
+    /**
+     * Whoever has a password keeps it; the others choose one here. An account that somebody else made for this address, by an
+     * invitation that they had seen, is not proved by whoever owns the address alone: its password would still be the other's.
+     */
+    async verify({ code, password, is_local }: Omit<Attempt, 'email'> & { code: string }): Promise<Entered> {
       const known = await verifying(code)
       if (!known) return { gone: true }
-      const hash = known.has_password ? undefined : await hashed(password)
+      const signedIn = known.asks === 'own_password' ? await signIn({ email: known.email, password, is_local }) : undefined
+      if (signedIn && !('session' in signedIn)) return signedIn
+      const hash = known.asks === 'new_password' ? await hashed(password) : undefined
       if (typeof hash === 'object') return hash
       return db.write((tx): Entered => {
         const user = userOf(tx, code, now())
         if (!user) return { gone: true }
         updateUser(tx, user.id, { email_verified: 1 })
         removeVerifications(tx, user.id)
-        if (hash === undefined || findPassword(tx, user.id)) return { session: null }
+        if (hash === undefined || findPassword(tx, user.id)) return signedIn ?? { session: null }
         setPassword(tx, { user_id: user.id, hash, created_at: now() }, '')
         return { session: newSession(tx, deps.clock, user.id) }
       })

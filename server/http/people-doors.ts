@@ -11,11 +11,13 @@ export interface Joining {
   /** Answers alike whether the address is known or not. */
   signUp(email: string): Promise<void>
   /** Whom a link is for; undefined when it is not good any more. Looking uses nothing up. */
-  verifying(code: string): Promise<{ email: string; has_password: boolean } | undefined>
-  verify(code: string, password: string): Promise<Entered>
+  verifying(code: string): Promise<Verifying | undefined>
+  verify(attempt: { code: string; password: string; is_local: boolean }): Promise<Entered>
   invited(code: string): Promise<{ email: string; owner_email: string } | undefined>
   join(attempt: { code: string; email: string; password: string; is_local: boolean }): Promise<Entered>
 }
+
+type Verifying = { email: string; asks: 'nothing' | 'new_password' | 'own_password' }
 
 /** Without a session: done, and one signs in as ever. */
 type Entered = { session: Session | null } | { gone: true } | { refused: string } | { wrong: true } | { wait_s: number }
@@ -54,8 +56,8 @@ export function peopleDoors({ joining, cookie_name }: { joining: Joining; cookie
     if (foreign) return foreign
     const { code, password } = fields(request, 'code', 'password')
     const known = await joining.verifying(code)
-    const entered = await joining.verify(code, password)
-    return answer(request, entered, 'link', (status, problem) => verifyForm(status, code, known ?? { email: '', has_password: false }, problem))
+    const entered = await joining.verify({ code, password, is_local: request.is_local })
+    return answer(request, entered, 'link', (status, problem) => verifyForm(status, code, known ?? { email: '', asks: 'new_password' }, problem))
   }
 
   const joinPage = async (request: DoorRequest): Promise<Answer> => {
@@ -154,11 +156,15 @@ function signUpForm(status: number, email: string, problem?: string): Answer {
 
 const hidden = (code: string) => `<input type="hidden" name="code" value="${escapeHtml(code)}">`
 
-const choosePassword = (described: string) =>
-  `<label for="password">Choose a password of at least 10 characters</label>
-<input id="password" name="password" type="password" autocomplete="new-password" required minlength="10" maxlength="200" autofocus${described}>`
+const passwordFields = {
+  nothing: () => '',
+  own_password: (described: string) => `<label for="password">Your password</label>
+<input id="password" name="password" type="password" autocomplete="current-password" required maxlength="200" autofocus${described}>`,
+  new_password: (described: string) => `<label for="password">Choose a password of at least 10 characters</label>
+<input id="password" name="password" type="password" autocomplete="new-password" required minlength="10" maxlength="200" autofocus${described}>`,
+}
 
-function verifyForm(status: number, code: string, known: { email: string; has_password: boolean }, problem?: string): Answer {
+function verifyForm(status: number, code: string, known: Verifying, problem?: string): Answer {
   const { alert, described } = alertOf(problem, escapeHtml)
   return page(
     status,
@@ -168,9 +174,10 @@ function verifyForm(status: number, code: string, known: { email: string; has_pa
 <form method="post" action="/verify">
 ${hidden(code)}
 <input type="hidden" autocomplete="username" value="${escapeHtml(known.email)}">
-${known.has_password ? '' : choosePassword(described)}
-<button type="submit">${known.has_password ? 'It is my address' : 'Go in'}</button>
-</form>`,
+${passwordFields[known.asks](described)}
+<button type="submit">${known.asks === 'nothing' ? 'It is my address' : 'Go in'}</button>
+</form>
+${known.asks === 'own_password' ? '<p>Did you never choose a password? Then somebody else made this account: ask the owner of this instance to remove it.</p>' : ''}`,
     { has_form: true },
   )
 }

@@ -221,6 +221,23 @@ describe('an invitation', () => {
     expect((await page(`/join?code=${code}`)).status).toBe(401)
   })
 
+  test('gives nobody an account with the address of another that would become theirs', async () => {
+    const { token } = await person('sly@example.com')
+    const { code } = await invite('victim@example.com', token)
+    const taken = await page('/join', { code, email: 'victim@example.com', password: 'chosen by the sly one' })
+    expect(taken.status).toBe(303)
+    // The letter of the joining goes to the address. Whoever owns it, and knows no password, proves nothing by it.
+    await mail.letterTo('victim@example.com', 1)
+    const link = codeIn(mail.letters.filter(({ to, text }) => to.includes('victim@example.com') && text.includes('/verify'))[0]?.text ?? '')
+    expect((await page(`/verify?code=${link}`)).text).toContain('Did you never choose a password?')
+    expect((await page('/verify', { code: link, password })).status).toBe(401)
+    expect((await page('/verify', { code: link, password: '' })).status).toBe(401)
+    expect((await as(taken.cookie, 'GET', '/instance/session')).body).toMatchObject({ user: { email_verified: false } })
+    // Whoever has both is let in.
+    expect((await page('/verify', { code: link, password: 'chosen by the sly one' })).status).toBe(303)
+    expect((await as(taken.cookie, 'GET', '/instance/session')).body).toMatchObject({ user: { email_verified: true } })
+  })
+
   test('of the owner of the instance vouches for the address', async () => {
     const { code } = await invite('trusted@example.com')
     const { cookie } = await page('/join', { code, email: 'trusted@example.com', password })

@@ -55,8 +55,8 @@ export function doubleJoining(session: string): Joining {
   return {
     mode: () => 'open',
     signUp: async () => {},
-    verifying: async (code) => (code === 'good' ? { email: 'new@example.com', has_password: false } : undefined),
-    verify: async (code, password) => enter(code, password),
+    verifying: async (code) => (code === 'good' ? { email: 'new@example.com', asks: 'new_password' as const } : undefined),
+    verify: async ({ code, password }) => enter(code, password),
     invited: async (code) => (code === 'good' ? { email: 'new@example.com', owner_email: 'owner@example.com' } : undefined),
     join: async ({ code, password }) => enter(code, password),
   }
