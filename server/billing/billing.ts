@@ -40,6 +40,10 @@ const eventsKept_ms = 30 * 86_400_000
 const isOpen = ({ status }: Subscription) => !['canceled', 'incomplete', 'incomplete_expired'].includes(status)
 const gives = ({ status }: Subscription) => ['active', 'trialing', 'past_due'].includes(status)
 
+/** It gives what is asked for, and goes on. */
+const isWanted = (one: Subscription, { plan, interval }: NonNullable<Subscription['chosen']>) =>
+  gives(one) && one.cancel_at === null && one.chosen?.plan === plan && one.chosen.interval === interval
+
 export async function createBilling(deps: { db: Db; processor: Processor | null; clock: Clock; bus: Bus; log: Log }): Promise<Billing> {
   const { db, processor, clock, bus, log } = deps
   const now = () => isoTime(clock.now())
@@ -118,11 +122,18 @@ export async function createBilling(deps: { db: Db; processor: Processor | null;
         try {
           const open = before.subscriptions.find(isOpen)
           if (!open) await using().subscribe(customer, price)
-          else if (open.cancel_at !== null || !gives(open) || open.chosen?.plan !== chosen.plan || open.chosen.interval !== chosen.interval)
-            await using().switchTo(open.id, price)
+          else if (!isWanted(open, chosen)) await using().switchTo(open.id, price)
         } catch (error) {
+          const after = await using()
+            .look(customer)
+            .catch(() => undefined)
+          // It was done, and only the answer was lost.
+          if (after?.subscriptions.some((one) => isWanted(one, chosen))) {
+            await settle(account, after)
+            return true
+          }
           // What was paid so far goes on by the card from before.
-          if (adopts)
+          if (after && adopts)
             await using()
               .setDefault(customer, before.payment_method?.id ?? null)
               .catch((failure: unknown) => log.warn('card_not_put_back', { account: account_id, error: failure }))
