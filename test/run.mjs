@@ -135,7 +135,7 @@ async function playwright() {
   const hasBrowser = !(await lacking()).some((one) => one.name === 'chromium')
   const args = ['test', '--config', config, hasBrowser ? '--reporter=list,json' : '--reporter=json', ...(hasBrowser ? [] : ['--list'])]
   const env = { PLAYWRIGHT_JSON_OUTPUT_NAME: path, PLAYWRIGHT_JSON_OUTPUT_FILE: path }
-  const { code } = await run([bin('@playwright/test/cli.js'), ...args], { minutes: 15, isShown: hasBrowser, env })
+  const { code } = await run([bin('@playwright/test/cli.js'), ...args], { minutes: 30, isShown: hasBrowser, env })
   const { suites, errors } = readReport(path, 'playwright', code) ?? { suites: [], errors: [] }
   for (const error of errors ?? []) {
     total.failed += 1
