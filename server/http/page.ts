@@ -50,7 +50,7 @@ input { font: inherit; color: inherit; background: var(--ground); border: 1px so
 button { font: inherit; font-weight: 600; color: var(--ground); background: var(--accent); border: 0; border-radius: 8px; padding: 0.6rem 1rem; cursor: pointer; }
 [role=alert] { border-left: 3px solid light-dark(#b3261e, #ff8a80); padding: 0.5rem 0.9rem; background: var(--panel); border-radius: 0 8px 8px 0; }
 table { border-collapse: collapse; width: 100%; font-size: 0.875rem; display: block; overflow-x: auto; } th, td { text-align: left; vertical-align: top; padding: 0.35rem 0.9rem 0.35rem 0; border-bottom: 1px solid var(--line); } th { color: var(--soft); font-weight: 600; }
-td:first-child code { white-space: nowrap; } td:last-child { min-width: 11rem; }
+td:first-child code { white-space: nowrap; } td:last-child { min-width: 8rem; }
 summary { font-size: 0.875rem; color: var(--soft); cursor: pointer; margin-top: 0.5rem; }
 .layout > div > p:first-child { margin-top: 0; }
 @media (max-width: 52rem) { .layout { grid-template-columns: minmax(0, 1fr); gap: 1rem; } .layout > nav { position: static; max-height: none; } }
