@@ -41,12 +41,13 @@ export function answerDns(message: Buffer, zones: Zones): Buffer | undefined {
   const question = asked.questions?.[0]
   // Bytes that are no host name are written out by nobody.
   if (!question || !/^[a-z0-9_.-]{1,253}$/i.test(question.name)) return bare(message, rcode.refused)
-  if ((question.class ?? 'IN') !== 'IN' || /^(ANY|[AI]XFR|UNKNOWN_25[0-5])$/.test(question.type)) return bare(message, rcode.refused)
+  const isOrdinary = (question.class ?? 'IN') === 'IN' && !/^(ANY|[AI]XFR|UNKNOWN_25[0-5])$/.test(question.type)
 
   try {
     const name = question.name.toLowerCase()
-    const place = zones.find(name)
-    if (!place) return bare(message, rcode.refused)
+    const place = isOrdinary ? zones.find(name) : undefined
+    // Resolvers take no refusal that does not say what was asked.
+    if (!place) return packet.encode({ id: asked.id ?? 0, type: 'response', flags: (head & 0x0100) | rcode.refused, questions: [question] })
     const found = recordsOf(question.name, name, question.type, place)
     return packet.encode({
       id: asked.id ?? 0,

@@ -63,7 +63,7 @@ async function server({ count, sample, wanted, port, trouble, platform = process
 }
 
 /** The line that makes a system ask a server of this machine for our endings. */
-export function askLine(port: number, platform: NodeJS.Platform): string {
+function askLine(port: number, platform: NodeJS.Platform): string {
   const endings = localEndings.join(' ')
   if (platform === 'darwin')
     return `sudo mkdir -p /etc/resolver && for e in ${endings}; do printf 'nameserver 127.0.0.1\\nport ${port}\\n' | sudo tee /etc/resolver/$e; done`
