@@ -76,6 +76,7 @@ test('a name of one’s own is added, checked, leads here, and is taken away', a
   // The same name a second time, from the list of all of them.
   await desk.goto(`${home.platform.dashboard_url}domains`)
   await expect(row.getByRole('link', { name: 'Quay' })).toBeVisible()
+  await expectForEverybody(desk, 'every domain')
   await desk.getByRole('button', { name: 'Add a domain' }).click()
   await adding.getByLabel('Name').fill('blog.example.com')
   await adding.getByLabel('Project').selectOption('quay')
