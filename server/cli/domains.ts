@@ -4,8 +4,16 @@ import { type Call, type Command, exitCodes, UsageError, words } from './command
 import { paint, table } from './terminal.ts'
 
 export const domains: Command = {
-  summary: 'Lists, adds, verifies and removes hostnames of your own.',
-  forms: ['domains [list] [SLUG]', 'domains add SLUG HOST', 'domains verify HOST', 'domains remove HOST'],
+  summary: 'Lists, adds, verifies, buys and removes hostnames of your own.',
+  forms: [
+    'domains [list] [SLUG]',
+    'domains add SLUG HOST',
+    'domains verify HOST',
+    'domains remove HOST',
+    'domains search NAME',
+    'domains buy SLUG HOST',
+    'domains transfer HOST',
+  ],
   options: {},
   more: [
     'A name routes once it is verified: set an A record for it to the address that add and list name, then verify.',
@@ -13,12 +21,12 @@ export const domains: Command = {
   ].join('\n'),
   async run(call) {
     const verb = call.words[0] ?? 'list'
-    if (!Object.hasOwn(verbs, verb)) throw new UsageError(`“${verb}” is none of list, add, verify, remove.`)
+    if (!Object.hasOwn(verbs, verb)) throw new UsageError(`“${verb}” is none of ${Object.keys(verbs).join(', ')}.`)
     return verbs[verb as keyof typeof verbs](call)
   },
 }
 
-const verbs = { list, add, verify, remove }
+const verbs = { list, add, verify, remove, search, buy, transfer }
 
 async function list(call: Call): Promise<number> {
   const [, slug] = words(call, '[list]', '[SLUG]')
@@ -72,6 +80,38 @@ async function remove(call: Call): Promise<number> {
   const client = call.connect()
   await client.call('deleteDomain', { params: { id: (await domainCalled(client, hostname)).id } })
   call.terminal.out(call.json ? JSON.stringify({ removed: hostname }) : `Removed ${hostname}. It leads nowhere from now on.`)
+  return exitCodes.done
+}
+
+async function search(call: Call): Promise<number> {
+  const [, name = ''] = words(call, 'search', 'NAME')
+  const found = await call.connect().call('searchDomains', { query: { q: name } })
+  if (call.json) call.terminal.out(JSON.stringify(found))
+  else {
+    const rows = found.results.map((one) => [
+      one.hostname,
+      one.available ? 'available' : 'not available',
+      one.price_cents === null ? '' : `${(one.price_cents / 100).toFixed(2)} ${one.currency} a year`,
+    ])
+    for (const line of table(call.terminal, ['HOST', '', 'PRICE'], rows)) call.terminal.out(line.trimEnd())
+  }
+  return exitCodes.done
+}
+
+async function buy(call: Call): Promise<number> {
+  const [, slug = '', hostname = ''] = words(call, 'buy', 'SLUG', 'HOST')
+  const { domain } = await call.connect().call('purchaseDomain', { params: { slug }, body: { hostname } })
+  const ends = domain.expires_at === null ? '' : ` It is yours until ${domain.expires_at.slice(0, 10)}.`
+  call.terminal.out(call.json ? JSON.stringify({ domain }) : `Bought ${hostname}; it leads to ${domain.project_slug}.${ends}`)
+  return exitCodes.done
+}
+
+async function transfer(call: Call): Promise<number> {
+  const [, hostname = ''] = words(call, 'transfer', 'HOST')
+  const client = call.connect()
+  const answer = await client.call('transferDomain', { params: { id: (await domainCalled(client, hostname)).id } })
+  if (call.json) call.terminal.out(JSON.stringify(answer))
+  else call.terminal.out(`Give this code to the other registrar; homeport domains verify ${hostname} takes it back.\n${answer.auth_code}`)
   return exitCodes.done
 }
 

@@ -62,3 +62,13 @@ test('usage and refusals', async () => {
   expect(await run('domains', 'verify', 'nowhere.example.com')).toMatchObject({ code: 2, err: expect.stringContaining('There is no domain') })
   expect(await run('domains', 'add', 'shop', '127.1')).toMatchObject({ code: 1, err: expect.stringContaining('IP address') })
 })
+
+test('domains search, buy and transfer, with no network', async () => {
+  expect((await run('domains', 'search', 'garden')).out).toMatch(/garden\.test +available +0\.00 USD a year/)
+  expect(await run('domains', 'buy', 'shop', 'garden.test')).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('Bought garden.test; it leads to shop.'),
+  })
+  expect((await run('domains', 'search', 'garden')).out).toMatch(/garden\.test +not available/)
+  expect(await run('domains', 'transfer', 'garden.test')).toMatchObject({ code: 0, out: expect.stringMatching(/\n\S{16,}/) })
+})
