@@ -1,4 +1,5 @@
 import { BrowserWindow, type Debugger, session, type Session, type WebContents } from 'electron'
+import { shutIn } from './window.ts'
 import type { DevTools, Params } from '../server/screenshot/devtools.ts'
 import { guard, takePicture } from '../server/screenshot/page.ts'
 import { limits as usual, type Limits, type Screenshotter, type Shot, views } from '../server/screenshot/screenshot.ts'
@@ -39,17 +40,8 @@ async function inWindow(shot: Shot, variant: Shot['variants'][number], limits: L
     webPreferences: {
       partition: cameraPartition,
       offscreen: true,
-      sandbox: true,
-      contextIsolation: true,
-      nodeIntegration: false,
-      nodeIntegrationInWorker: false,
-      nodeIntegrationInSubFrames: false,
-      webSecurity: true,
-      allowRunningInsecureContent: false,
-      webviewTag: false,
-      navigateOnDragDrop: false,
+      ...shutIn,
       disableDialogs: true,
-      spellcheck: false,
     },
   })
   const { webContents } = window

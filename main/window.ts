@@ -13,6 +13,20 @@ export interface WindowOptions {
   place_file: string
 }
 
+/** What no page in a window of ours may do, whoever wrote it. */
+export const shutIn = {
+  sandbox: true,
+  contextIsolation: true,
+  nodeIntegration: false,
+  nodeIntegrationInWorker: false,
+  nodeIntegrationInSubFrames: false,
+  webSecurity: true,
+  allowRunningInsecureContent: false,
+  webviewTag: false,
+  navigateOnDragDrop: false,
+  spellcheck: false,
+} as const
+
 /** The session of the window: apart from every other, gone with the process, so that a cookie never lies on disk. */
 export const partition = 'homeport'
 
@@ -33,16 +47,7 @@ export function createWindow(options: WindowOptions): BrowserWindow {
     webPreferences: {
       preload: options.preload,
       partition,
-      sandbox: true,
-      contextIsolation: true,
-      nodeIntegration: false,
-      nodeIntegrationInWorker: false,
-      nodeIntegrationInSubFrames: false,
-      webSecurity: true,
-      allowRunningInsecureContent: false,
-      webviewTag: false,
-      navigateOnDragDrop: false,
-      spellcheck: false,
+      ...shutIn,
       additionalArguments: [`${versionArgument}${options.version}`],
     },
   })

@@ -12,6 +12,7 @@ import { openStore, type Store } from '../../server/store/open.ts'
 import { insertPerson } from '../../server/store/people.ts'
 import { insertProject } from '../../server/store/projects.ts'
 import { replacePurgeToken } from '../../server/store/purge-tokens.ts'
+import { projectRow } from '../support/rows.ts'
 
 /* What a purge notes and what it does when the cache refuses, on a real store and a cache that only does what it is told. */
 
@@ -26,7 +27,7 @@ beforeEach(async () => {
       account: { id: 'acc_1', plan: 'pro', has_payment_method: 0, created_at },
       user: { id: 'usr_1', account_id: 'acc_1', email: 'a@example.com', email_verified: 1, is_instance_owner: 1, created_at },
     })
-    for (const slug of ['blog', 'shop']) insertProject(tx, { ...project, id: `prj_${slug}`, slug, name: slug })
+    for (const slug of ['blog', 'shop']) insertProject(tx, projectRow({ id: `prj_${slug}`, account_id: 'acc_1', slug, name: slug }))
     tx.sqlRun(
       `INSERT INTO domains (id, account_id, project_id, hostname, status, verified_at, created_at) VALUES
          ('dom_1', 'acc_1', 'prj_blog', 'blog.example.com', 'verified', ?, ?), ('dom_2', 'acc_1', 'prj_blog', 'pending.example.com', 'pending', NULL, ?)`,
@@ -40,31 +41,6 @@ afterEach(async () => {
   await store.close()
   rmSync(folder, { recursive: true, force: true })
 })
-
-const project = {
-  account_id: 'acc_1',
-  repo_url: null,
-  sealed_repo_credentials: null,
-  repo_is_trusted: 0 as const,
-  repo_branch: 'main',
-  node_version: 'auto',
-  install_command: 'auto',
-  build_command: 'auto',
-  root_directory: '.',
-  memory_limit_mb: 512,
-  port: null,
-  status: 'created' as const,
-  always_warm: 0 as const,
-  is_cold: 0 as const,
-  caching_enabled: 1 as const,
-  has_purge_token: 0 as const,
-  last_request_at: null,
-  created_at: '2026-01-31T12:00:00.000Z',
-  updated_at: '2026-01-31T12:00:00.000Z',
-  stopped_at: null,
-  crashed_at: null,
-  deleted_at: null,
-}
 
 const events = () => store.db.read((tx) => listCacheEvents(tx, { project_id: 'prj_blog', before: undefined, limit: 2000 }))
 
@@ -139,7 +115,7 @@ describe('a purge token', () => {
     const projectOf = createPurgeTokenLookup(store.db)
     const [old, fresh] = [newToken('hpp'), newToken('hpp')]
     const put = (token: string) =>
-      store.db.write((tx) => replacePurgeToken(tx, { project_id: 'prj_blog', hash: hashSecret(token), created_at: project.created_at }))
+      store.db.write((tx) => replacePurgeToken(tx, { project_id: 'prj_blog', hash: hashSecret(token), created_at: '2026-01-31T12:00:00.000Z' }))
     await put(old)
     expect(await Promise.all([projectOf('blog', old), projectOf('shop', old), projectOf('nobody', old), projectOf('blog', '')])).toEqual([
       'prj_blog',

@@ -12,6 +12,7 @@ import { openStore, type Store } from '../../server/store/open.ts'
 import { insertProject } from '../../server/store/projects.ts'
 import { reachedAt } from '../../server/start/domains.ts'
 import { type DnsStandIn, startDns } from '../support/dns-stand-in.ts'
+import { projectRow } from '../support/rows.ts'
 
 /* What the hourly round makes of verified names, with the clock turned. */
 
@@ -37,7 +38,7 @@ beforeEach(async () => {
   account_id = newId('acc')
   await store.db.write((tx) => {
     tx.sqlRun(`INSERT INTO accounts (id, plan, has_payment_method, created_at) VALUES (?, 'pro', 1, ?)`, account_id, isoTime(now))
-    insertProject(tx, { ...blank, id: project_id, account_id, name: 'shop', slug: 'shop', created_at: isoTime(now), updated_at: isoTime(now) })
+    insertProject(tx, projectRow({ id: project_id, account_id, name: 'shop', slug: 'shop' }, isoTime(now)))
   })
   desk = createDomainDesk({
     db: store.db,
@@ -200,25 +201,3 @@ describe('where the edge is reached', () => {
     expect(reachedAt({ host: '127.0.0.1', is_lan: true, lan_addresses, interfaces: wide })).toBe('192.168.1.20')
   })
 })
-
-const blank = {
-  repo_url: null,
-  sealed_repo_credentials: null,
-  repo_is_trusted: 0 as const,
-  repo_branch: 'main',
-  node_version: 'auto',
-  install_command: 'auto',
-  build_command: 'auto',
-  root_directory: '.',
-  memory_limit_mb: 512,
-  port: null,
-  status: 'created' as const,
-  always_warm: 0 as const,
-  is_cold: 0 as const,
-  caching_enabled: 1 as const,
-  has_purge_token: 0 as const,
-  last_request_at: null,
-  stopped_at: null,
-  crashed_at: null,
-  deleted_at: null,
-}

@@ -9,6 +9,7 @@ import { insertDomain } from '../../server/store/domains.ts'
 import { openStore, type Store } from '../../server/store/open.ts'
 import { insertProject } from '../../server/store/projects.ts'
 import { get, startApp, startEdge, upstreamRoute } from '../support/edge.ts'
+import { projectRow } from '../support/rows.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { getSecure } from '../support/tls.ts'
@@ -129,7 +130,7 @@ test('ten thousand projects with a name of their own each: all of them lead, and
     await store.db.write((tx) => {
       tx.sqlRun(`INSERT INTO accounts (id, plan, has_payment_method, created_at) VALUES (?, 'enterprise', 1, ?)`, account_id, now)
       for (const [i, id] of ids.entries()) {
-        insertProject(tx, { ...blank, id, account_id, name: `app ${i}`, slug: `app-${i}` })
+        insertProject(tx, projectRow({ id, account_id, name: `app ${i}`, slug: `app-${i}` }, now))
         insertDomain(tx, {
           id: newId('dom'),
           account_id,
@@ -165,27 +166,3 @@ test('ten thousand projects with a name of their own each: all of them lead, and
     rmSync(data_dir, { recursive: true, force: true })
   }
 }, 60_000)
-
-const blank = {
-  repo_url: null,
-  sealed_repo_credentials: null,
-  repo_is_trusted: 0 as const,
-  repo_branch: 'main',
-  node_version: 'auto',
-  install_command: 'auto',
-  build_command: 'auto',
-  root_directory: '.',
-  memory_limit_mb: 512,
-  port: null,
-  status: 'created' as const,
-  always_warm: 0 as const,
-  is_cold: 0 as const,
-  caching_enabled: 1 as const,
-  has_purge_token: 0 as const,
-  last_request_at: null,
-  created_at: now,
-  updated_at: now,
-  stopped_at: null,
-  crashed_at: null,
-  deleted_at: null,
-}
