@@ -100,7 +100,7 @@ export function Members() {
       )}
       {data && data.teams.length > 0 && (
         <>
-          <h3 className="member-head">Teams of others</h3>
+          <h3 className="member-others">Teams of others</h3>
           <ul aria-label="Teams of others">
             {data.teams.map(({ account_id, owner_email, created_at }) => (
               <li key={account_id} className="member-row">

@@ -15,9 +15,9 @@ export default function AccountPage() {
         <h1>Account</h1>
         {session && <p className="quiet clip">{session.user.email}</p>}
       </header>
-      <Members />
       <Tokens />
       <PlanAndCard />
+      <Members />
     </div>
   )
 }
