@@ -77,11 +77,16 @@ export async function rollBranches({ home, seed, steps, files, leftovers, distur
     )
     for (const one of seen) expect((await home.edge(one.host)).body, `step ${step}, ${one.branch}`).toContain(texts.get(one.branch))
     const branches = new Set(seen.map((one) => one.branch))
-    const open = new Set(
-      (await everyDeployment(home, slug)).filter((one) => one.target === 'production' || branches.has(one.branch ?? '')).map((one) => one.id),
-    )
-    await until(async () => ((await leftovers(open)).length === 0 ? true : undefined), {
-      what: `nothing of closed previews after step ${step} of seed ${seed}: ${(await leftovers(open)).join(', ')}`,
+    let left: string[] = []
+    const isClean = async () => {
+      // Looked up anew each time: a push to main may still be on its way to its deployment.
+      const deployments = await everyDeployment(home, slug)
+      const open = deployments.filter((one) => one.target === 'production' || branches.has(one.branch ?? ''))
+      left = await leftovers(new Set(open.map((one) => one.id)))
+      return left.length === 0 ? true : undefined
+    }
+    await until(isClean, { what: 'it' }).catch((cause: unknown) => {
+      throw new Error(`After step ${step} of seed ${seed} this is left of closed previews: ${left.join(', ')}`, { cause })
     })
   }
 

@@ -264,8 +264,11 @@ export function sleepStories(runtime: 'process' | 'docker'): void {
       await cold('restless')
       await bed.reaches(id, 'frozen')
       await set(awake)
-      if (runtime === 'process') for (const pid of bed.leadersOf(id)) process.kill(-pid, 'SIGKILL')
-      else {
+      if (runtime === 'process') {
+        for (const pid of bed.leadersOf(id)) process.kill(-pid, 'SIGKILL')
+        // Dead for its parent too: who asks in the very moment of its end may hear of that.
+        await bed.reaches(id, 'none')
+      } else {
         // What a restart of the engine leaves: it is there and has ended.
         await view.docker.getContainer((await bed.containerOf(id)) ?? '').stop({ t: 0 })
       }
