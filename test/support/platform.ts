@@ -9,6 +9,7 @@ import { type Platform, startPlatform } from '../../server/index.ts'
 import type { Clock } from '../../server/lib/clock.ts'
 import { createLog } from '../../server/lib/log.ts'
 import { readOptions, type StripeOptions } from '../../server/options.ts'
+import type { RegistrarChoice } from '../../server/registrar/index.ts'
 import type { Screenshotter } from '../../server/screenshot/screenshot.ts'
 import { viewEngine } from './docker.ts'
 import { chromiumPath, dockerSocket } from './requirements.ts'
@@ -59,6 +60,8 @@ export async function startTestPlatform(options: {
   lan_addresses?: () => string[]
   /** A payment processor, such as `startStripe().options`. */
   stripe?: StripeOptions
+  /** Where names are bought, such as `startPorkbun().options`; else the local registrar. */
+  registrar?: RegistrarChoice
   clock?: Clock
   /** A mail server; without one nothing is sent. */
   smtp_url?: string
@@ -70,6 +73,7 @@ export async function startTestPlatform(options: {
       ...readOptions({ data: data_dir, port: String(options.port ?? 0), 'edge-port': String(options.edge_port ?? 0), runtime: options.runtime }),
       chromium: options.screenshots === true ? (chromiumPath ?? 'auto') : 'off',
       stripe: options.stripe ?? null,
+      registrar: options.registrar ?? { name: 'local' },
       smtp_url: options.smtp_url ?? null,
     },
     {

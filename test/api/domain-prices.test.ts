@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Domain, Offer } from '../../server/contract/domains.ts'
+import { createClient, startTestPlatform, type TestPlatform } from '../support/platform.ts'
+import { type PorkbunStandIn, startPorkbun } from '../support/porkbun-stand-in.ts'
+
+let home: TestPlatform
+const codeOf = ({ status, body }: { status: number; body: unknown }) => [status, (body as { error?: string }).error]
+const buy = (hostname: string, more: object = {}) =>
+  home.api<{ domain?: Domain }>('POST', '/v1/projects/shop/domains/purchase', { hostname, ...more })
+
+describe('a registrar that costs something', () => {
+  let porkbun: PorkbunStandIn
+  beforeAll(async () => {
+    porkbun = await startPorkbun()
+    home = await startTestPlatform({ runtime: 'process', registrar: porkbun.options })
+    await home.createProject({ slug: 'shop' })
+  })
+  afterAll(async () => {
+    await home.remove()
+    await porkbun.close()
+  })
+
+  test('search tells its price', async () => {
+    const { body } = await home.api<{ purchase_enabled: boolean; results: Offer[] }>('GET', '/v1/domains/search?q=harbour.com')
+    expect(body.purchase_enabled).toBe(true)
+    expect(body.results[0]).toMatchObject({ hostname: 'harbour.com', available: true, price_cents: 973, renewal_price_cents: 1108, currency: 'USD' })
+  })
+
+  test('402 without a card, and nothing is bought', async () => {
+    await home.api('PATCH', '/instance/settings', { payment_method: false })
+    expect(codeOf(await buy('harbour.com'))).toEqual([402, 'payment_method_required'])
+    expect(porkbun.charged).toEqual([])
+    await home.api('PATCH', '/instance/settings', { payment_method: true })
+  })
+
+  test('409 at another price than was expected, and for a name that is taken; nothing is bought', async () => {
+    expect(codeOf(await buy('harbour.com', { expected_price_cents: 500 }))).toEqual([409, 'price_changed'])
+    porkbun.taken.add('gone.com')
+    expect(codeOf(await buy('gone.com'))).toEqual([409, 'domain_unavailable'])
+    expect(porkbun.charged).toEqual([])
+  })
+
+  test('502 when it fails, and nothing half made stays', async () => {
+    porkbun.next.set('domain/create', 'refused')
+    expect(codeOf(await buy('harbour.com'))).toEqual([502, 'registrar_error'])
+    expect((await home.api<{ domains: Domain[] }>('GET', '/v1/domains')).body.domains).toEqual([])
+  })
+
+  test('201 with a card: paid once, verified, and its record set', async () => {
+    const { status, body } = await buy('harbour.com', { expected_price_cents: 973 })
+    expect(status).toBe(201)
+    expect(body.domain).toMatchObject({ hostname: 'harbour.com', status: 'verified', auto_renew: true })
+    expect(porkbun.charged).toEqual([973])
+    expect(porkbun.domains.get('harbour.com')?.records).toContainEqual({ type: 'A', content: '127.0.0.1' })
+  })
+})
+
+test('with no registrar search and purchase are 503, and domains of one’s own go on', async () => {
+  const off = await startTestPlatform({ runtime: 'process', registrar: { name: 'off' } })
+  try {
+    const client = createClient(off.platform.instance)
+    await client.createProject({ slug: 'shop' })
+    expect(codeOf(await client.api('GET', '/v1/domains/search?q=harbour'))).toEqual([503, 'purchase_not_configured'])
+    const purchase = await client.api('POST', '/v1/projects/shop/domains/purchase', { hostname: 'harbour.test' })
+    expect(codeOf(purchase)).toEqual([503, 'purchase_not_configured'])
+    expect((await client.api('GET', '/v1/domains')).body).toMatchObject({ purchase_enabled: false })
+    expect((await client.api('POST', '/v1/projects/shop/domains', { hostname: 'harbour.example.com' })).status).toBe(201)
+  } finally {
+    await off.remove()
+  }
+})
