@@ -66,6 +66,7 @@ test('what a push does is switched, looked at now, and said when it cannot be do
   const made = repository(app('shed'))
   await home.createProject({ slug: 'shed', name: 'Shed', repo_url: made.url, pushes: true })
   await desk.goto(`${home.platform.dashboard_url}projects/shed`)
+  await expect(desk.getByRole('heading', { level: 1 })).toBeVisible()
   await desk.keyboard.press('ControlOrMeta+k')
   await expect(desk.getByRole('dialog', { name: 'Find or do' }).getByRole('combobox')).toBeFocused()
   await desk.keyboard.type('what a push does')

@@ -1,6 +1,7 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useRef } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { Link } from 'wouter'
+import type { Deployment } from '../../../server/contract/deployments.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import { useLatest, useServing, useSparklines } from '../../api/queries.ts'
 import { firstLine } from '../../ui/format.ts'
@@ -68,14 +69,14 @@ interface RowProps {
 function ProjectRow({ project, address, requests, settled }: RowProps) {
   // Rows that only fly by ask for nothing.
   const { data: latest } = useLatest(project.slug, settled)
-  // The picture is of what serves; mostly that is the newest, which is at hand.
-  const isServing = latest?.target === 'production' && latest.is_current
-  const { data: serving } = useServing(project.slug, settled && latest !== undefined && latest !== null && !isServing)
+  // Nor do they have a picture; one that has come to rest keeps it.
+  const [hasRested, setHasRested] = useState(settled)
+  if (settled && !hasRested) setHasRested(true)
   const sign = projectSign(project)
   return (
     <div className="project-row">
       <span className="project-picture">
-        <Thumbnail slug={project.slug} deployment={isServing ? latest : serving} />
+        {hasRested && latest !== undefined && <ServingPicture slug={project.slug} latest={latest} settled={settled} />}
       </span>
       <div className="project-name">
         <Link href={`/projects/${project.slug}`} className="project-link clip">
@@ -114,4 +115,11 @@ function ProjectRow({ project, address, requests, settled }: RowProps) {
       </div>
     </div>
   )
+}
+
+/** Of what serves; mostly that is the newest, which is at hand. */
+function ServingPicture({ slug, latest, settled }: { slug: string; latest: Deployment | null; settled: boolean }) {
+  const isServing = latest?.target === 'production' && latest.is_current
+  const { data: serving } = useServing(slug, settled && latest !== null && !isServing)
+  return <Thumbnail slug={slug} deployment={isServing ? latest : serving} />
 }
