@@ -1,11 +1,11 @@
 import { type FormEvent, useState } from 'react'
 import { useAction } from '../../api/actions.ts'
 import { Button } from '../../ui/button.tsx'
-import { CopyButton } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { ProblemView } from '../../ui/feedback.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { day } from '../../ui/format.ts'
+import { SecretDialog } from '../../ui/secret-dialog.tsx'
 
 export function InviteDialog({ onClose, onMade }: { onClose: () => void; onMade: () => void }) {
   const [email, setEmail] = useState('')
@@ -54,22 +54,13 @@ export function LinkDialog({
   onClose: () => void
 }) {
   return (
-    <Dialog
-      open
-      onOpenChange={onClose}
+    <SecretDialog
       title={title}
       about={`${made.was_sent ? 'It is on its way by e-mail as well.' : 'No e-mail was sent: give them this link.'} It is good once, until ${day(made.expires_at)}, and shown this once.`}
-    >
-      <p className="secret">
-        <code>{made.url}</code>
-        <CopyButton text={made.url} label="Copy the link" />
-      </p>
-      <footer className="dialog-foot">
-        <Button kind="primary" onClick={onClose}>
-          Done
-        </Button>
-      </footer>
-    </Dialog>
+      secret={made.url}
+      kind="link"
+      onClose={onClose}
+    />
   )
 }
 

@@ -2,11 +2,11 @@ import { type FormEvent, useState } from 'react'
 import type { ApiToken } from '../../../server/contract/tokens.ts'
 import { useAction } from '../../api/actions.ts'
 import { Button } from '../../ui/button.tsx'
-import { CopyButton } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { ProblemView } from '../../ui/feedback.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { day } from '../../ui/format.ts'
+import { SecretDialog } from '../../ui/secret-dialog.tsx'
 
 const longestName = 100
 /** In days; the last has no end. */
@@ -29,26 +29,18 @@ export function CreateTokenDialog({ onClose, onMade }: { onClose: () => void; on
   if (create.data) {
     const { token, api_token } = create.data
     return (
-      <Dialog
-        open
-        onOpenChange={onClose}
+      <SecretDialog
         title={`The token “${api_token.name}”`}
         about="It is shown this once: copy it now. Whoever has it may do all that you may."
+        secret={token}
+        kind="token"
+        onClose={onClose}
       >
-        <p className="secret">
-          <code>{token}</code>
-          <CopyButton text={token} label="Copy the token" />
-        </p>
         <p className="quiet">
           A program sends it as <code>Authorization: Bearer svc_…</code>; the command line takes it from <code>HOMEPORT_TOKEN</code>.{' '}
           {api_token.expires_at === null ? 'It holds until it is revoked.' : `It holds until ${day(api_token.expires_at)}.`}
         </p>
-        <footer className="dialog-foot">
-          <Button kind="primary" onClick={onClose}>
-            Done
-          </Button>
-        </footer>
-      </Dialog>
+      </SecretDialog>
     )
   }
   return (

@@ -10,6 +10,7 @@ import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { ProblemView } from '../../ui/feedback.tsx'
+import { SecretDialog } from '../../ui/secret-dialog.tsx'
 import { usePurged } from './purged.ts'
 
 /** Lets a CMS purge by itself: an address to call, and the token that it shows. */
@@ -56,24 +57,16 @@ function TokenDialog({ project, onOpenChange }: { project: Project; onOpenChange
   })
   if (made) {
     return (
-      <Dialog
-        open
-        onOpenChange={onOpenChange}
+      <SecretDialog
         title="The token of the webhook"
         about="It is shown this once: copy it now. Whoever has it may purge, and nothing else."
+        secret={made.token}
+        kind="token"
+        onClose={() => onOpenChange(false)}
       >
-        <p className="secret">
-          <code>{made.token}</code>
-          <CopyButton text={made.token} label="Copy the token" />
-        </p>
         <p className="quiet">The whole call, ready for a terminal. It purges what bears the tag “front-page”:</p>
         <Curl command={curlOf(made.webhook_url, made.token)} />
-        <footer className="dialog-foot">
-          <Button kind="primary" onClick={() => onOpenChange(false)}>
-            Done
-          </Button>
-        </footer>
-      </Dialog>
+      </SecretDialog>
     )
   }
   return (

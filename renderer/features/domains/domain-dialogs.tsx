@@ -4,11 +4,11 @@ import { useDomain, usePutDomain } from '../../api/domains.ts'
 import { problemFrom } from '../../api/problem.ts'
 import { useUi } from '../../stores/ui.ts'
 import { Button } from '../../ui/button.tsx'
-import { CopyButton } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
 import { day, exactTime } from '../../ui/format.ts'
 import { Prose } from '../../ui/prose.tsx'
+import { SecretDialog } from '../../ui/secret-dialog.tsx'
 
 interface Props {
   domain: Domain
@@ -63,23 +63,15 @@ export function TransferDialog({ domain, onClose }: Props) {
   if (transfer.data) {
     const code = transfer.data.auth_code
     return (
-      <Dialog
-        open
-        onOpenChange={onClose}
+      <SecretDialog
         title={`The code for ${domain.hostname}`}
         about="Give it to the registrar that takes the name over. It is hidden again when this is closed; who asks again gets the same one."
+        secret={code}
+        kind="code"
+        onClose={onClose}
       >
-        <p className="secret">
-          <code>{code}</code>
-          <CopyButton text={code} label="Copy the code" />
-        </p>
         <p className="quiet">The name does not lead here any more, and is not renewed. Until the other registrar has it you can still keep it.</p>
-        <footer className="dialog-foot">
-          <Button kind="primary" onClick={onClose}>
-            Done
-          </Button>
-        </footer>
-      </Dialog>
+      </SecretDialog>
     )
   }
   return (

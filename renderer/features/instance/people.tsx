@@ -7,11 +7,11 @@ import { keys } from '../../api/keys.ts'
 import { problemFrom } from '../../api/problem.ts'
 import { useSettings, useUsers } from '../../api/queries.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
-import { CopyButton } from '../../ui/copy.tsx'
 import { Dialog, NamedConfirm } from '../../ui/dialog.tsx'
 import { ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
 import { SelectField, SwitchField, TextField } from '../../ui/field.tsx'
 import { Menu, MenuItem } from '../../ui/menu.tsx'
+import { SecretDialog } from '../../ui/secret-dialog.tsx'
 import { LinkDialog } from '../account/member-dialogs.tsx'
 import { useChangeSettings } from './change-settings.ts'
 
@@ -129,22 +129,13 @@ function AddPerson({ onOpenChange, onAdded }: { onOpenChange: (open: boolean) =>
   }
   if (add.data) {
     return (
-      <Dialog
-        open
-        onOpenChange={onOpenChange}
+      <SecretDialog
         title={`${add.data.user.email} is added`}
         about="This token signs them in at the API. It is shown this once: copy it now."
-      >
-        <p className="secret">
-          <code>{add.data.token}</code>
-          <CopyButton text={add.data.token} label="Copy the token" />
-        </p>
-        <footer className="dialog-foot">
-          <Button kind="primary" onClick={() => onOpenChange(false)}>
-            Done
-          </Button>
-        </footer>
-      </Dialog>
+        secret={add.data.token}
+        kind="token"
+        onClose={() => onOpenChange(false)}
+      />
     )
   }
   return (
