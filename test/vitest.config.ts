@@ -10,6 +10,7 @@ const shared = {
   root: fileURLToPath(new URL('..', import.meta.url)),
   // Importing the real package in plain Node begins a download.
   alias: { electron: fileURLToPath(new URL('support/electron-double.ts', import.meta.url)) },
+  setupFiles: fileURLToPath(new URL('support/kill-guard.ts', import.meta.url)),
   pool: 'forks' as const,
   retry: 0,
 }
@@ -30,6 +31,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts', 'test/**/*.test.tsx'],
           exclude: [...heavy, 'test/e2e/**', 'test/bench/**', '**/node_modules/**'],
           pool: shared.pool,
+          setupFiles: shared.setupFiles,
           retry: shared.retry,
           testTimeout: 60_000,
           hookTimeout: 60_000,
@@ -44,6 +46,7 @@ export default defineConfig({
           include: heavy,
           exclude: ['**/node_modules/**'],
           pool: shared.pool,
+          setupFiles: shared.setupFiles,
           retry: shared.retry,
           testTimeout: 180_000,
           hookTimeout: 180_000,

@@ -6,6 +6,7 @@ import type { RunningInstance } from '../support/instance-process.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { dockerSocket, requires } from '../support/requirements.ts'
+import { until } from '../support/until.ts'
 import { asked, packedGuestBook } from './guests.ts'
 import { restartStories } from './restart-stories.ts'
 import { databaseStories } from './stories.ts'
@@ -27,9 +28,12 @@ describe.skipIf(!requires('docker').ok)('with a Docker engine', () => {
   restartStories('docker', {
     async kill(home) {
       last = (await serverOf(home).catch(() => undefined)) ?? last
+      const container = docker.getContainer(last!.Id)
+      // Between two lives its number is 0, which to a signal means: everybody of my own group.
+      const pid = await until(async () => (await container.inspect()).State.Pid || undefined, { what: 'a server to kill' })
       // As a crash does it: docker kill would count as a wish, after which the engine does not start it again.
-      const { State } = await docker.getContainer(last!.Id).inspect()
-      process.kill(State.Pid, 'SIGKILL')
+      process.kill(pid, 'SIGKILL')
+      await until(async () => ((await container.inspect()).State.Pid === pid ? undefined : true), { what: 'the end of postgres' })
     },
     async runs(home) {
       last = (await serverOf(home).catch(() => undefined)) ?? last
