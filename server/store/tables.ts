@@ -35,6 +35,7 @@ export interface Tables {
   branches: { project_id: string; branch: string; commit_sha: string }
   previews: PreviewRow
   screenshots: { deployment_id: string; variant: 'desktop' | 'mobile'; bytes: number; created_at: string }
+  remotes: RemoteRow
 }
 
 export interface DatabaseRow {
@@ -164,6 +165,16 @@ export interface InvitationRow {
   hash: string
   expires_at: string
   accepted_at: string | null
+  created_at: string
+}
+
+/** Another instance that the dashboard can show. */
+export interface RemoteRow {
+  id: string
+  name: string
+  origin: string
+  hue: number
+  sealed_token: Uint8Array | null
   created_at: string
 }
 

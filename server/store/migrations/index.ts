@@ -2,6 +2,7 @@ import { foundation } from './0001-foundation.ts'
 import { edge } from './0002-edge.ts'
 import { around } from './0003-around.ts'
 import { account } from './0004-account.ts'
+import { elsewhere } from './0005-elsewhere.ts'
 
 /** In order, never changed once released. Entry n brings the file from version n to n + 1. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -9,6 +10,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: 'edge', sql: edge },
   { name: 'around', sql: around },
   { name: 'account', sql: account },
+  { name: 'elsewhere', sql: elsewhere },
 ]
 
 export const logMigrations: readonly { name: string; sql: string }[] = [

@@ -1,0 +1,19 @@
+import { z } from 'zod'
+import { operation } from './operation.ts'
+import { empty } from './shared.ts'
+
+export const sourceOperations = {
+  downloadSource: operation({
+    method: 'GET',
+    path: '/instance/projects/{slug}/deployments/{id}/source',
+    group: 'Instance',
+    summary: 'The source that a deployment was built from, as an archive',
+    description:
+      'A .tar.gz of exactly that commit, folder or upload, without .git and node_modules; it may be uploaded to another instance. 404 `source_not_found` once nothing has it any more (a folder that went on, an archive past `keep_deployments`).',
+    access: 'caller',
+    params: z.object({ slug: z.string(), id: z.string() }),
+    query: empty,
+    success: { status: 200, content_type: 'application/gzip', is_stream: true },
+    errors: ['project_not_found', 'deployment_not_found', 'source_not_found'],
+  }),
+}
