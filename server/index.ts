@@ -1,6 +1,5 @@
 import { mkdirSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { join } from 'node:path'
 import { explainFailure, planBuild } from './builder/index.ts'
 import { version } from './contract/index.ts'
@@ -9,20 +8,16 @@ import { createDumps } from './database/dumps.ts'
 import { createDatabaseServers } from './database/index.ts'
 import { createEngine, type Engine } from './deploy/engine.ts'
 import { createWatcher } from './deploy/watch.ts'
-import { createBillingHook } from './features/billing.ts'
 import { createAuthenticator, newSignInCode } from './features/authenticate.ts'
 import { examine } from './features/doctor.ts'
 import { layFoundation } from './features/found.ts'
-import { createHandlers, createResolver, type FeatureDeps } from './features/index.ts'
-import { createJoining } from './features/joining.ts'
+import type { FeatureDeps } from './features/index.ts'
 import { createKeptAnswers } from './features/kept-answers.ts'
 import { lanFacts } from './features/lan.ts'
 import { plans } from './contract/plans.ts'
 import { planOf } from './features/plans.ts'
-import { createPurge, createPurgeTokenLookup } from './features/purge.ts'
+import { createPurge } from './features/purge.ts'
 import { createSettingsBook } from './features/settings.ts'
-import { createPasswordSignIn } from './features/sign-in.ts'
-import { createGate } from './http/index.ts'
 import { createFileKey } from './keys/file-key.ts'
 import { createLan, type Lan } from './lan/lan.ts'
 import { createBus } from './lib/bus.ts'
@@ -40,6 +35,7 @@ import { openDomains } from './start/domains.ts'
 import { openMarket } from './start/market.ts'
 import { openBilling } from './start/billing.ts'
 import { openEntrance } from './start/entrance.ts'
+import { openGate } from './start/gate.ts'
 import { keepLastRequests } from './start/last-requests.ts'
 import { openRuntimes } from './start/runtimes.ts'
 import { createArchives } from './source/archive.ts'
@@ -64,7 +60,6 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
   const { data_dir } = options
   const log = host.log ?? silentLog
   const clock = host.clock ?? systemClock
-  const began = clock.monotonic()
   const closers: (() => unknown)[] = []
   const closeAll = async () => {
     for (const close of closers.reverse().splice(0)) await close()
@@ -270,51 +265,24 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     }
 
     closers.push(() => features.mail.close())
-    const signInByPassword = createPasswordSignIn({ db: store.db, clock })
 
-    const loop = monitorEventLoopDelay({ resolution: 10 })
-    loop.enable()
-    closers.push(() => loop.disable())
-
-    const gate = createGate({
-      handlers: createHandlers(features),
-      resolve: createResolver(features),
+    const gate = openGate({
+      options,
+      features,
+      authenticator,
+      foundation,
       keptAnswers,
-      authenticate: authenticator,
-      credentialAlive: authenticator.credentialAlive,
-      signIn: authenticator.signIn,
-      signInByPassword,
-      joining: createJoining(features, signInByPassword, authenticator),
-      owner_email: foundation.owner.email,
-      cookie_name: foundation.cookie_name,
-      dashboard_dir: options.dashboard_dir,
-      has_card_form: options.stripe !== null,
-      billingHook: createBillingHook(billing),
-      purgeHook: { projectOf: createPurgeTokenLookup(store.db), purge: (projectId, what) => purge(projectId, what, 'webhook') },
-      rateLimits: () => {
-        const { rate_limit_authenticated, rate_limit_anonymous } = settings.current()
-        return { window_ms: 60_000, authenticated: rate_limit_authenticated, anonymous: rate_limit_anonymous }
-      },
-      hosts: () => options.names,
-      networkHosts: () => lan?.hosts() ?? [],
-      health: async () => ({
-        status: 'ok' as const,
-        version,
-        runtime,
-        uptime_s: Math.round((clock.monotonic() - began) / 1000),
-        checks: {
-          database: store.db.readNow((tx) => tx.sqlFirst('SELECT 1 AS one')) ? 'ok' : 'failed',
-          edge: 'ok',
-          ...(store.recovered ? { recovered_from_backup: store.recovered.copied_at } : {}),
-          event_loop_p99_ms: (loop.percentile(99) / 1e6).toFixed(1),
-          event_loop_longest_ms: (loop.max / 1e6).toFixed(1),
-        },
-      }),
+      billing,
+      purge,
+      settings,
+      runtime,
+      lan: () => lan,
+      store,
       clock,
       log,
     })
-    const apiPort = await gate.listen({ host: options.host, port: options.port, fallback: options.port_may_move })
     closers.push(() => gate.close({ grace_ms: 2_000 }))
+    const apiPort = await gate.listen({ host: options.host, port: options.port, fallback: options.port_may_move })
     apiFellBack = options.port !== 0 && apiPort !== options.port
     urls.api = `http://${shownHost(options.host)}:${apiPort}`
     urls.dashboard = `${urls.api}/app/`
