@@ -1,0 +1,295 @@
+import { randomBytes } from 'node:crypto'
+import type { BrowserContext, Page } from '@playwright/test'
+import type { ErrorEnvelope } from '../../server/contract/errors.ts'
+import { zipOf } from '../support/archives.ts'
+import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
+import { type Scene, setScene } from './scene.ts'
+
+/**
+ * Every screen, dialog, menu, and empty, loading and broken state of the dashboard, once: `gallery.ts` takes pictures of
+ * them and `access.spec.ts` holds them to what everybody needs. A new screen is one entry here.
+ */
+export interface Screen {
+  /** Of its picture, and of the finding about it. */
+  name: string
+  /** Below the dashboard's address. */
+  path: string
+  /** Who looks: the owner; somebody who has not signed in; the owner of an instance where nothing is yet. */
+  seen_by?: 'owner' | 'guest' | 'newcomer'
+  /** Before the page is asked for, such as an answer that is held back. */
+  before?: (page: Page) => Promise<unknown>
+  /** It is looked at while it still waits for its answers. */
+  is_loading?: boolean
+  /** Brings the page to what it is about, and waits until that is in sight. */
+  act?: (page: Page) => Promise<unknown>
+}
+
+export const screens = (scene: Scene): Screen[] => [
+  { name: 'sign-in', path: '', seen_by: 'guest' },
+  { name: 'welcome', path: '', seen_by: 'newcomer' },
+  { name: 'projects', path: '' },
+  { name: 'projects-none-fits', path: '?q=submarine' },
+  { name: 'projects-loading', path: '', is_loading: true, before: (page) => heldBack(page, '**/v1/projects?*') },
+  { name: 'projects-failed', path: '', before: (page) => broken(page, '**/v1/projects?*') },
+  { name: 'overview', path: 'projects/harbour-shop' },
+  { name: 'overview-failed', path: 'projects/customs' },
+  { name: 'overview-building', path: 'projects/night-ferry' },
+  { name: 'overview-stopped', path: 'projects/lighthouse' },
+  { name: 'overview-asleep', path: 'projects/fog-horn' },
+  { name: 'overview-new', path: 'projects/chart-room' },
+  { name: 'no-project', path: 'projects/gone' },
+  { name: 'no-page', path: 'nowhere' },
+  { name: 'previews', path: 'projects/harbour-shop/previews' },
+  { name: 'previews-none', path: 'projects/tide-tables/previews' },
+  { name: 'previews-no-repository', path: 'projects/chart-room/previews' },
+  { name: 'upload-dialog', path: 'projects/harbour-shop?do=upload', act: dialog },
+  {
+    name: 'upload-refused',
+    path: 'projects/harbour-shop',
+    act: (page) => bring(page, [{ name: 'café.zip', mimeType: 'application/zip', buffer: zipOf([{ name: '../outside.txt', data: 'x' }]) }]),
+  },
+  {
+    name: 'upload-under-way',
+    path: 'projects/harbour-shop',
+    async act(page) {
+      const line = await page.context().newCDPSession(page)
+      await line.send('Network.enable')
+      await line.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 250_000 })
+      await bring(page, [{ name: 'harbour-shop.zip', mimeType: 'application/zip', buffer: Buffer.concat([Buffer.from('PK'), randomBytes(6e6)]) }])
+      await page.getByText('left').waitFor()
+    },
+  },
+  { name: 'drop', path: 'projects/harbour-shop', act: hover },
+  { name: 'deployments', path: 'projects/harbour-shop/deployments' },
+  { name: 'deployments-none-fits', path: 'projects/harbour-shop/deployments?status=canceled' },
+  { name: 'deployments-failed', path: 'projects/harbour-shop/deployments', before: (page) => broken(page, '**/harbour-shop/deployments?*') },
+  { name: 'deployment-ready', path: `projects/harbour-shop/deployments/${scene.serving_id}` },
+  { name: 'deployment-failed', path: `projects/harbour-shop/deployments/${scene.failed_id}` },
+  { name: 'deployment-running', path: `projects/night-ferry/deployments/${scene.running_id}` },
+  { name: 'logs', path: 'projects/harbour-shop/logs' },
+  { name: 'logs-none', path: 'projects/chart-room/logs' },
+  { name: 'metrics', path: 'projects/harbour-shop/metrics' },
+  { name: 'metrics-week', path: 'projects/harbour-shop/metrics?range=7d' },
+  { name: 'metrics-empty', path: 'projects/chart-room/metrics' },
+  {
+    name: 'cache',
+    path: 'projects/harbour-shop/cache?url=/boats',
+    act: (page) => page.getByRole('region', { name: 'What does the cache do' }).getByRole('status').filter({ hasText: /\w/ }).waitFor(),
+  },
+  { name: 'cache-purge', path: 'projects/harbour-shop/cache?purge=all', act: dialog },
+  { name: 'environment', path: 'projects/harbour-shop/environment', act: (page) => page.getByRole('button', { name: 'Show values' }).click() },
+  { name: 'environment-empty', path: 'projects/chart-room/environment' },
+  {
+    name: 'environment-import',
+    path: 'projects/harbour-shop/environment?do=import',
+    act: (page) =>
+      page
+        .getByLabel('Content of the file')
+        .fill('# ours\nTIDE_API=https://tides.example.com\nCURRENCY=NOK\n9LIVES=no\nnot a line\nHOMEPORT_X=1\nPORT_NAME=north\nPORT_NAME=south'),
+  },
+  {
+    name: 'environment-add',
+    path: 'projects/harbour-shop/environment?do=add',
+    act: (page) => page.getByLabel('Key', { exact: true }).fill('HOMEPORT_X'),
+  },
+  { name: 'database', path: 'projects/harbour-shop/database' },
+  { name: 'database-empty', path: 'projects/chart-room/database' },
+  {
+    name: 'database-import',
+    path: 'projects/harbour-shop/database?do=import',
+    async act(page) {
+      await page
+        .locator('.dialog input[type=file]')
+        .setInputFiles({ name: 'old-shop.dump', mimeType: 'application/octet-stream', buffer: Buffer.from('PGDMP') })
+      await page.getByRole('alert').waitFor()
+    },
+  },
+  {
+    name: 'database-drop',
+    path: 'projects/harbour-shop/database?do=drop',
+    act: (page) => page.getByLabel('Type harbour-shop to confirm').fill('harbour'),
+  },
+  { name: 'domains', path: 'projects/harbour-shop/domains' },
+  { name: 'domains-none', path: 'projects/chart-room/domains' },
+  { name: 'domains-every', path: 'domains' },
+  { name: 'domains-add', path: 'projects/harbour-shop/domains?do=add', act: dialog },
+  {
+    name: 'domains-offers',
+    path: 'projects/harbour-shop/domains?do=buy',
+    async act(page) {
+      await page.getByLabel('Name to look for').fill('harbour')
+      await page.keyboard.press('Enter')
+      await page.getByRole('list', { name: 'Offers' }).waitFor()
+    },
+  },
+  { name: 'settings', path: 'projects/harbour-shop/settings' },
+  {
+    name: 'delete',
+    path: 'projects/harbour-shop/settings',
+    async act(page) {
+      await page.getByRole('button', { name: 'Delete…' }).click()
+      await dialog(page)
+    },
+  },
+  { name: 'instance', path: 'instance' },
+  { name: 'network', path: 'instance/network' },
+  {
+    name: 'password',
+    path: 'instance/network',
+    async act(page) {
+      await page.getByRole('button', { name: 'Set the password…' }).click()
+      await dialog(page)
+    },
+  },
+  { name: 'disk', path: 'instance/disk' },
+  { name: 'disk-clean', path: 'instance/disk?do=clean', act: dialog },
+  { name: 'backups', path: 'instance/backups' },
+  { name: 'account', path: 'account' },
+  { name: 'token-dialog', path: 'account?do=token', act: dialog },
+  { name: 'new-project', path: '', act: newProject },
+  {
+    name: 'refused',
+    path: '',
+    async act(page) {
+      await newProject(page)
+      const asked = page.getByRole('dialog')
+      await asked.getByRole('radio', { name: 'Git address' }).click()
+      await asked.getByLabel('Git address', { exact: true }).last().fill('ftp://example.com/boats.git')
+      await asked.getByLabel('Slug').fill('harbour-shop')
+      await asked.getByRole('button', { name: 'Deploy' }).click()
+      await asked.getByRole('alert').waitFor()
+    },
+  },
+  {
+    name: 'palette',
+    path: 'projects/harbour-shop',
+    async act(page) {
+      await page.keyboard.press('ControlOrMeta+k')
+      await dialog(page)
+    },
+  },
+  {
+    name: 'menu',
+    path: 'projects/harbour-shop',
+    async act(page) {
+      const drawer = page.getByRole('button', { name: 'Menu' })
+      if (await drawer.isVisible()) await drawer.click()
+      else await page.getByRole('button', { name: 'More actions' }).click()
+    },
+  },
+  {
+    name: 'roll-back',
+    path: 'projects/harbour-shop',
+    async act(page) {
+      await page.getByRole('button', { name: 'More actions' }).click()
+      await page.getByRole('menuitem', { name: 'Roll back' }).click()
+      await page.getByRole('button', { name: 'Roll back to this' }).first().waitFor()
+    },
+  },
+  {
+    name: 'offline',
+    path: 'projects/harbour-shop',
+    async act(page) {
+      await page.context().setOffline(true)
+      await page.getByText('The connection to Homeport is lost.').waitFor()
+    },
+  },
+]
+
+/** The platforms that the screens are of. */
+export interface Stage {
+  scene: Scene
+  /** Nobody has used it. */
+  empty: TestPlatform
+  remove(): Promise<void>
+}
+
+export async function setStage({ pictures = false } = {}): Promise<Stage> {
+  const scene = await setScene({ pictures })
+  const empty = await startTestPlatform({ runtime: 'process' })
+  return {
+    scene,
+    empty,
+    async remove() {
+      await empty.remove()
+      await scene.remove()
+    },
+  }
+}
+
+const lastSeenBy = new WeakMap<BrowserContext, Screen['seen_by']>()
+
+/** A page of its own for each screen, so that what one leaves behind (a slow line, an upload) is nowhere else. */
+export async function openScreen(context: BrowserContext, { scene, empty }: Stage, screen: Screen): Promise<Page> {
+  const { path, seen_by = 'owner', before, is_loading = false, act } = screen
+  const home = seen_by === 'newcomer' ? empty : scene.home
+  const page = await context.newPage()
+  if (lastSeenBy.get(context) !== seen_by) {
+    if (seen_by === 'guest') await context.clearCookies()
+    else await page.goto(await home.platform.signInUrl())
+    lastSeenBy.set(context, seen_by)
+  }
+  await before?.(page)
+  await page.goto(`${home.platform.dashboard_url}${path}`)
+  if (is_loading) await page.locator('.skeleton, .skeleton-row').first().waitFor()
+  else {
+    await page.locator('h1').first().waitFor()
+    await page.locator('.skeleton, .skeleton-row').first().waitFor({ state: 'detached' })
+  }
+  await act?.(page)
+  await settled(page)
+  return page
+}
+
+export async function closeScreen(page: Page): Promise<void> {
+  await page.close()
+  await page.context().setOffline(false)
+}
+
+/** The last entrance has ended when nothing moves but what turns for ever. */
+export async function settled(page: Page): Promise<void> {
+  await page.waitForFunction(() =>
+    document.getAnimations().every((animation) => animation.playState !== 'running' || animation.effect?.getTiming().iterations === Infinity),
+  )
+}
+
+function dialog(page: Page) {
+  return page.getByRole('dialog').waitFor()
+}
+
+/** Answers of this address never come. */
+function heldBack(page: Page, address: string) {
+  return page.route(address, () => undefined)
+}
+
+/** Answers of this address are the platform's own fault, in its own words. */
+function broken(page: Page, address: string) {
+  const json = {
+    error: 'internal_error',
+    message: 'Something went wrong inside Homeport. Its log has the cause under this request id.',
+    request_id: 'req_01JB3M5V9X',
+  } satisfies ErrorEnvelope
+  return page.route(address, (route) => route.fulfill({ status: 500, headers: { 'x-request-id': json.request_id }, json }))
+}
+
+async function newProject(page: Page) {
+  await page.getByRole('button', { name: 'New project' }).last().click()
+  await dialog(page)
+}
+
+async function bring(page: Page, files: { name: string; mimeType: string; buffer: Buffer }[]) {
+  const choosing = page.waitForEvent('filechooser')
+  await page.getByRole('button', { name: 'More actions' }).click()
+  await page.getByRole('menuitem', { name: 'Upload' }).click()
+  await page.getByRole('button', { name: 'Choose a file…' }).click()
+  await (await choosing).setFiles(files)
+  await page.getByRole('region', { name: 'Upload' }).or(page.getByRole('alert')).first().waitFor()
+}
+
+/** A file from outside of the browser, over the page. */
+async function hover(page: Page) {
+  const hand = await page.context().newCDPSession(page)
+  const data = { items: [], files: [import.meta.filename], dragOperationsMask: 1 }
+  for (const type of ['dragEnter', 'dragOver'] as const)
+    await hand.send('Input.dispatchDragEvent', { type, x: (page.viewportSize()?.width ?? 0) * 0.7, y: 400, data })
+}
