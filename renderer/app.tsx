@@ -4,9 +4,10 @@ import { Route, Router, Switch } from 'wouter'
 import { Frame } from './features/frame/frame.tsx'
 import { NotFound } from './features/frame/not-found.tsx'
 import { Stumble } from './features/frame/stumble.tsx'
+import { useKeyboard } from './features/keyboard/store.ts'
 import { ProjectFrame } from './features/project/project-frame.tsx'
 import { SignIn } from './features/session/sign-in.tsx'
-import { CardPage, NewProject, Palette, base, bringTheRest, pages } from './routes.ts'
+import { CardPage, KeyboardSheet, NewProject, Palette, base, bringTheRest, pages } from './routes.ts'
 import { useConnection } from './stores/connection.ts'
 import { useSession } from './stores/session.ts'
 import { useUi } from './stores/ui.ts'
@@ -18,6 +19,7 @@ export function App() {
   const signedOut = useSession((state) => state.signed_out)
   const paletteOpen = useUi((state) => state.palette_open)
   const newProjectOpen = useUi((state) => state.new_project_open)
+  const sheetOpen = useKeyboard((state) => state.is_sheet_open)
   useEffect(bringTheRest, [])
 
   return (
@@ -52,6 +54,7 @@ export function App() {
           <Suspense>
             {paletteOpen && !signedOut && <Palette />}
             {newProjectOpen && !signedOut && <NewProject />}
+            {sheetOpen && <KeyboardSheet />}
           </Suspense>
         </Stumble>
         <Toasts />

@@ -26,6 +26,7 @@ const later = {
   card: () => import('./features/account/card-page.tsx'),
   palette: () => import('./features/palette/palette.tsx'),
   newProject: () => import('./features/projects/new-project.tsx'),
+  keyboard: () => import('./features/keyboard/sheet.tsx'),
 }
 
 /** Every address of the dashboard, below `/app`. */
@@ -59,6 +60,7 @@ export const projectPages: { path: string; tab: string | null; page: ProjectPage
 export const CardPage = lazy(later.card)
 export const Palette = lazy(later.palette)
 export const NewProject = lazy(later.newProject)
+export const KeyboardSheet = lazy(later.keyboard)
 
 export const base = '/app'
 

@@ -9,7 +9,7 @@ import './deployment-rows.css'
 
 export function DeploymentRows({ slug, deployments }: { slug: string; deployments: Deployment[] }) {
   return (
-    <ul className="deployment-rows">
+    <ul className="deployment-rows" data-rows>
       {deployments.map((deployment) => (
         <li key={deployment.id} className="deployment-row">
           <Link

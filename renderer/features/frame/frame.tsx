@@ -7,6 +7,7 @@ import { useConnection } from '../../stores/connection.ts'
 import { useUi } from '../../stores/ui.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { Logo } from '../../ui/logo.tsx'
+import { useFrameKeys } from '../keyboard/frame-keys.ts'
 import { useNoStrayDrops } from '../upload/stray-drops.ts'
 import { useDesktop } from './desktop.ts'
 import { LineBar } from './line-bar.tsx'
@@ -23,6 +24,7 @@ export function Frame({ children }: { children: ReactNode }) {
   const cache = useQueryClient()
   const tellDesktop = useDesktop()
   useNoStrayDrops()
+  useFrameKeys()
 
   useEffect(() => {
     return followInstance(connection.client, cache, connection.id, {
@@ -34,14 +36,11 @@ export function Frame({ children }: { children: ReactNode }) {
   useEffect(() => setRailOpen(false), [location, setRailOpen])
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === 'k') {
-        event.preventDefault()
-        setPaletteOpen(!useUi.getState().palette_open)
-      } else if (event.key === 'Escape' && useUi.getState().rail_open) setRailOpen(false)
+      if (event.key === 'Escape' && useUi.getState().rail_open) setRailOpen(false)
     }
     window.addEventListener('keydown', onKey)
     return () => window.removeEventListener('keydown', onKey)
-  }, [setPaletteOpen, setRailOpen])
+  }, [setRailOpen])
 
   return (
     <div className="frame" style={{ '--hue': connection.hue } as React.CSSProperties}>

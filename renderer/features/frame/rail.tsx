@@ -10,6 +10,7 @@ import { Menu, MenuChoice, MenuItem, MenuLine } from '../../ui/menu.tsx'
 import { ago } from '../../ui/format.ts'
 import { useNow } from '../../ui/now.ts'
 import { Mark, projectSign } from '../../ui/status.tsx'
+import { capsOf } from '../keyboard/chords.ts'
 import { InstanceSwitch } from './instance-switch.tsx'
 import './rail.css'
 
@@ -23,7 +24,7 @@ export function Rail({ open }: { open: boolean }) {
       <button type="button" className="rail-search" onClick={() => setPaletteOpen(true)}>
         <Search size={15} aria-hidden />
         <span>Find or do</span>
-        <kbd>{isApple ? '⌘K' : 'Ctrl K'}</kbd>
+        <kbd>{capsOf('mod+k').flat().join(' ')}</kbd>
       </button>
       <ul className="rail-list">
         <RailLink href="/" icon={<Ship size={16} aria-hidden />} text="Projects" />
@@ -149,5 +150,3 @@ function RailFoot() {
     </div>
   )
 }
-
-const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent)

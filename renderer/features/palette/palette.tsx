@@ -12,6 +12,7 @@ import {
   Globe,
   Flame,
   HardDrive,
+  Keyboard,
   KeyRound,
   Layers,
   LockKeyhole,
@@ -36,6 +37,7 @@ import { useCheckRepository } from '../../api/previews.ts'
 import { useInstance, useProject, useProjects } from '../../api/queries.ts'
 import { useUi } from '../../stores/ui.ts'
 import { Mark, projectSign } from '../../ui/status.tsx'
+import { useKeyboard } from '../keyboard/store.ts'
 import { useAddress, useSecureAddress } from '../project/address.ts'
 import './palette.css'
 
@@ -186,6 +188,7 @@ function General(group: GroupProps) {
   const setTheme = useUi((state) => state.setTheme)
   const isOwner = useInstance().data?.user.is_instance_owner ?? false
   const setNewProjectOpen = useUi((state) => state.setNewProjectOpen)
+  const setSheetOpen = useKeyboard((state) => state.setSheetOpen)
   const acts: Act[] = [
     { text: 'New project', icon: <Plus size={16} aria-hidden />, run: () => setNewProjectOpen(true) },
     { text: 'All projects', icon: <Ship size={16} aria-hidden />, run: () => go('/') },
@@ -208,6 +211,7 @@ function General(group: GroupProps) {
           { text: 'Backups: dumps of every database', icon: <Database size={16} aria-hidden />, run: () => go('/instance/backups?at=every-dump') },
         ]
       : []),
+    { text: 'Keyboard: every shortcut', icon: <Keyboard size={16} aria-hidden />, run: () => setSheetOpen(true) },
     { text: 'Theme: light', icon: <Sun size={16} aria-hidden />, run: () => setTheme('light') },
     { text: 'Theme: dark', icon: <Moon size={16} aria-hidden />, run: () => setTheme('dark') },
     { text: 'Theme: as the system has it', icon: <Monitor size={16} aria-hidden />, run: () => setTheme('system') },

@@ -16,7 +16,7 @@ export function PreviewRows({ slug, previews }: { slug: string; previews: Previe
   const { data } = useDeployments(slug, { target: 'preview' })
   const deployments = data?.pages.flatMap((page) => page.deployments) ?? []
   return (
-    <ul className="previews">
+    <ul className="previews" data-rows>
       {previews.map((preview) => {
         const sign = previewSign(preview)
         return (

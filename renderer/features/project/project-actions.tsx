@@ -7,6 +7,7 @@ import { useInstance, useLatest } from '../../api/queries.ts'
 import { Button, ButtonLink, IconButton } from '../../ui/button.tsx'
 import { NamedConfirm } from '../../ui/dialog.tsx'
 import { Menu, MenuItem, MenuLine } from '../../ui/menu.tsx'
+import { useShortcuts } from '../keyboard/shortcuts.ts'
 import { UploadDialog } from '../upload/upload-dialog.tsx'
 import { useProjectUpload } from '../upload/use-project-upload.ts'
 import { useAddress } from './address.ts'
@@ -31,6 +32,11 @@ export function ProjectActions({ project }: { project: Project }) {
   const remove = useAction('deleteProject', { done: `${project.name} is deleted.`, onDone: () => go('/') })
   const isLive = project.status === 'live' || project.status === 'crashed'
   const isStopped = project.status === 'inactive' || project.status === 'created'
+  const deployIt = () => (project.is_connected ? deploy.mutate(input) : setDialog(isOwner ? 'folder' : 'upload'))
+  useShortcuts({
+    deploy: () => !deploy.isPending && deployIt(),
+    open: isLive && address !== null && /^https?:/.test(address) && (() => window.open(address, '_blank', 'noopener,noreferrer')),
+  })
 
   return (
     <div className="page-actions">
@@ -39,12 +45,7 @@ export function ProjectActions({ project }: { project: Project }) {
           Open
         </ButtonLink>
       )}
-      <Button
-        kind="primary"
-        icon={Rocket}
-        busy={deploy.isPending}
-        onClick={() => (project.is_connected ? deploy.mutate(input) : setDialog(isOwner ? 'folder' : 'upload'))}
-      >
+      <Button kind="primary" icon={Rocket} busy={deploy.isPending} onClick={deployIt}>
         Deploy
       </Button>
       <Menu trigger={<IconButton icon={Ellipsis} label="More actions" />}>

@@ -8,6 +8,7 @@ import { CopyButton } from '../../ui/copy.tsx'
 import { Empty, ProblemView, Skeleton, SkeletonRows } from '../../ui/feedback.tsx'
 import { StatusPlate, projectSign } from '../../ui/status.tsx'
 import { DropZone } from '../upload/drop-zone.tsx'
+import { useShortcuts } from '../keyboard/shortcuts.ts'
 import { UploadPlate } from '../upload/upload-plate.tsx'
 import { useProjectUpload } from '../upload/use-project-upload.ts'
 import { NotFound } from '../frame/not-found.tsx'
@@ -22,8 +23,9 @@ export function ProjectFrame({ slug }: { slug: string }) {
   const secure = useSecureAddress(slug)
   // Asked for here, so that the tabs all know whether something is under way.
   useLatest(slug, project !== undefined)
-  const [location] = useLocation()
+  const [location, go] = useLocation()
   const root = `/projects/${slug}`
+  useShortcuts({ overview: () => go(root), logs: () => go(`${root}/logs`), environment: () => go(`${root}/environment`) })
   const { upload, take, dismiss } = useProjectUpload(slug)
   const tabs = useRef<HTMLElement>(null)
   // On a phone there are more tabs than room: the open one is brought into sight, the page stays where it is.

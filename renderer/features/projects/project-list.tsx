@@ -34,7 +34,7 @@ export function ProjectList({ projects, onEnd }: { projects: Project[]; onEnd: (
   }, [last, projects.length, onEnd])
 
   return (
-    <ul ref={list} className="project-list" style={{ height: virtualizer.getTotalSize() }} aria-label="Projects">
+    <ul ref={list} className="project-list" data-rows style={{ height: virtualizer.getTotalSize() }} aria-label="Projects">
       {items.map((item) => {
         const project = projects[item.index]
         if (!project) return null

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest'
+import { type Pressed, capsOf, chordOf, createSpelling, isSingle } from '../../renderer/features/keyboard/chords.ts'
+import { type Shortcut, shortcuts } from '../../renderer/features/keyboard/shortcuts.ts'
+
+const press = (key: string, held: Partial<Pressed> & { graph?: boolean } = {}): Pressed => ({
+  key,
+  code: '',
+  ctrlKey: false,
+  metaKey: false,
+  altKey: false,
+  shiftKey: false,
+  getModifierState: () => held.graph ?? false,
+  ...held,
+})
+
+describe('what is pressed', () => {
+  it.each([
+    ['a letter', press('d'), 'd'],
+    ['a letter with the capital lock on', press('D'), 'd'],
+    ['a capital letter', press('D', { shiftKey: true }), 'shift+d'],
+    ['a question mark, wherever it lies', press('?', { shiftKey: true }), '?'],
+    ['a slash that AltGr writes', press('/', { ctrlKey: true, altKey: true, graph: true }), '/'],
+    ['Ctrl and K', press('k', { ctrlKey: true }), 'mod+k'],
+    ['what is the system’s', press('k', { metaKey: true }), null],
+    ['a key that only holds', press('Shift', { shiftKey: true }), null],
+    ['an arrow', press('ArrowDown'), 'arrowdown'],
+    ['Alt and a digit', press('¡', { altKey: true, code: 'Digit1' }), 'alt+1'],
+  ])('%s', (_, pressed, chord) => expect(chordOf(pressed, false)).toBe(chord))
+
+  it('on an Apple keyboard, ⌘ is what Ctrl is elsewhere', () => {
+    expect(chordOf(press('k', { metaKey: true }), true)).toBe('mod+k')
+    expect(chordOf(press('k', { ctrlKey: true }), true)).toBe(null)
+    expect(capsOf('mod+k', true)).toEqual([['⌘', 'K']])
+    expect(capsOf('mod+k', false)).toEqual([['Ctrl', 'K']])
+    expect(capsOf('g p', false)).toEqual([['g'], ['p']])
+  })
+})
+
+describe('keys one after another', () => {
+  const known = ['g p', 'g d', 'd', 'mod+k']
+  it('are one when the second comes soon', () => {
+    const spelling = createSpelling()
+    expect(spelling.press('g', known, 0)).toEqual({ complete: null, isBegun: true })
+    expect(spelling.press('d', known, 900)).toEqual({ complete: 'g d', isBegun: false })
+    expect(spelling.press('d', known, 1_000).complete).toBe('d')
+  })
+  it('are two when it comes late', () => {
+    const spelling = createSpelling()
+    spelling.press('g', known, 0)
+    expect(spelling.press('d', known, 5_000).complete).toBe('d')
+  })
+  it('a second key that leads nowhere counts for itself', () => {
+    const spelling = createSpelling()
+    spelling.press('g', known, 0)
+    expect(spelling.press('mod+k', known, 10).complete).toBe('mod+k')
+    expect(spelling.press('x', known, 20)).toEqual({ complete: null, isBegun: false })
+  })
+})
+
+describe('the record', () => {
+  const all = Object.entries(shortcuts) as [string, Shortcut][]
+  it('gives no keys twice, and none that begin others', () => {
+    const keys = all.flatMap(([, shortcut]) => shortcut.keys)
+    expect(keys.filter((one, index) => keys.indexOf(one) !== index)).toEqual([])
+    expect(keys.filter((one) => keys.some((other) => other.startsWith(`${one} `)))).toEqual([])
+  })
+  it('takes nothing that browsers keep for themselves', () => {
+    const taken = /^mod\+([0-9acdefhjlnopqrstuvwxz]|shift\+.)$/
+    expect(all.flatMap(([, { keys }]) => keys).filter((keys) => taken.test(keys))).toEqual([])
+  })
+  it('knows which keys are characters alone', () => {
+    expect(['d', '?', '/', 'g p'].every(isSingle)).toBe(true)
+    expect(['mod+k', 'alt+1', 'escape', 'arrowdown'].some(isSingle)).toBe(false)
+  })
+})
