@@ -35,8 +35,11 @@ export function createDashboard(directory: string | null, options: { has_card_fo
     }
   }
   const index = files.get('/app/index.html')
+  // The build leaves smaller twins beside its files (renderer/vite.config.ts). They are answers, not addresses.
+  const twins = new Map([...files].filter(([path]) => twinEnding.test(path)))
+  for (const path of twins.keys()) files.delete(path)
 
-  return async function answer(path: string): Promise<Answer> {
+  return async function answer(path: string, accepted = ''): Promise<Answer> {
     if (index === undefined)
       return page(
         200,
@@ -46,12 +49,32 @@ export function createDashboard(directory: string | null, options: { has_card_fo
     const file = files.get(path)
     if (file === undefined && /\.[^/]*$/.test(path)) throw routeNotFound()
     const isPage = file === undefined || file === index
-    return text(200, isPage ? 'text/html; charset=utf-8' : contentType(path), await readFile(file ?? index), {
+    const known = isPage ? '/app/index.html' : path
+    const coding = codings.find(({ name, ending }) => accepts(accepted, name) && twins.has(known + ending))
+    const twin = coding && twins.get(known + coding.ending)
+    return text(200, isPage ? 'text/html; charset=utf-8' : contentType(path), await readFile(twin ?? file ?? index), {
+      ...(coding && { 'content-encoding': coding.name }),
+      vary: 'accept-encoding',
       'content-security-policy': options.has_card_form && path === cardFormPath ? cardFormPolicy : dashboardPolicy,
       // The build puts a hash of the content into the names below assets/.
       'cache-control': !isPage && path.startsWith('/app/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
     })
   }
+}
+
+/** Best first. Browsers offer brotli where nobody on the way can meddle: over HTTPS and on this very machine. */
+const codings = [
+  { name: 'br', ending: '.br' },
+  { name: 'gzip', ending: '.gz' },
+] as const
+const twinEnding = /\.(?:br|gz)$/
+
+/** Whether `Accept-Encoding` names a coding, and not in order to refuse it (`br;q=0`). */
+function accepts(accepted: string, coding: string): boolean {
+  return accepted.split(',').some((one) => {
+    const [name = '', ...parameters] = one.toLowerCase().split(';')
+    return name.trim() === coding && !parameters.some((parameter) => /^\s*q\s*=\s*0(?:\.0*)?\s*$/.test(parameter))
+  })
 }
 
 function contentType(path: string): string {

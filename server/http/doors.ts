@@ -76,7 +76,11 @@ export function createDoors(options: DoorOptions): Door[] {
     ...peopleDoors(options),
     purgeHookDoor(options.purgeHook),
     billingHookDoor(options.billingHook),
-    { path: '/app/**', is_counted: false, answer: (request) => dashboard(request.params.path ?? '/app/') },
+    {
+      path: '/app/**',
+      is_counted: false,
+      answer: ({ params, headers }) => dashboard(params.path ?? '/app/', String(headers['accept-encoding'] ?? '')),
+    },
     { path: '/app', is_counted: false, answer: async () => redirect(302, '/app/') },
     { path: '/', is_counted: false, answer: async ({ accepts_html }) => (accepts_html ? redirect(302, '/app/') : json(200, directory)) },
   ]

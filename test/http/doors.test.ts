@@ -18,6 +18,8 @@ beforeAll(async () => {
   writeFileSync(join(built, 'index.html'), '<!doctype html><title>dashboard</title>')
   writeFileSync(join(built, 'assets', 'main-abc123.js'), 'export {}')
   writeFileSync(join(built, 'assets', 'style-abc123.css'), ':root{}')
+  writeFileSync(join(built, 'assets', 'main-abc123.js.br'), 'in brotli')
+  writeFileSync(join(built, 'assets', 'main-abc123.js.gz'), 'in gzip')
   writeFileSync(join(folder, 'secret.txt'), 'outside')
   double = await startDouble({ dashboard_dir: built })
 })
@@ -87,6 +89,32 @@ describe('the dashboard', () => {
     expect((await double.fetch('/app/assets/style-abc123.css')).headers.get('content-type')).toBe('text/css; charset=utf-8')
   })
   it.each([
+    ['gzip, deflate, br, zstd', 'br', 'in brotli'],
+    ['gzip, deflate', 'gzip', 'in gzip'],
+    ['GZIP;q=0.5, br; q=0', 'gzip', 'in gzip'],
+    ['br;q=0.0, x-gzip', null, 'export {}'],
+    ['identity', null, 'export {}'],
+    ['', null, 'export {}'],
+  ])('sends what was compressed at the build to a browser that says “%s”', async (accepted, coding, body) => {
+    const {
+      status,
+      headers,
+      body: sent,
+    } = await sendRaw(
+      double.port,
+      `GET /app/assets/main-abc123.js HTTP/1.1\r\nHost: localhost:${double.port}\r\nAccept-Encoding: ${accepted}\r\n\r\n`,
+    )
+    expect([status, headers.get('content-encoding') ?? null, headers.get('vary'), headers.get('content-type'), sent]).toEqual([
+      200,
+      coding,
+      'accept-encoding',
+      'text/javascript; charset=utf-8',
+      body,
+    ])
+  })
+  it.each([
+    '/app/assets/main-abc123.js.br',
+    '/app/assets/main-abc123.js.gz',
     '/app/assets/gone-1.js',
     '/app/secret.txt',
     '/app/../secret.txt',
