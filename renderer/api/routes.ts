@@ -72,6 +72,7 @@ export const routes = {
   listBackups: 'GET /instance/backups',
   createBackup: 'POST /instance/backups',
   downloadBackup: 'GET /instance/backups/{name}',
+  downloadSource: 'GET /instance/projects/{slug}/deployments/{id}/source',
   deleteBackup: 'DELETE /instance/backups/{name}',
   getSettings: 'GET /instance/settings',
   updateSettings: 'PATCH /instance/settings',

@@ -11,6 +11,7 @@ import type { HandlersOf, OperationSpec } from './operation.ts'
 import { peopleOperations } from './people.ts'
 import { previewOperations, screenshotOperations, watchOperations } from './previews.ts'
 import { projectOperations } from './projects.ts'
+import { sourceOperations } from './sources.ts'
 import { tokenOperations } from './tokens.ts'
 import { backupOperations, diskOperations } from './upkeep.ts'
 import { uploadOperations } from './uploads.ts'
@@ -43,6 +44,7 @@ export const allOperations = {
   ...watchOperations,
   ...diskOperations,
   ...backupOperations,
+  ...sourceOperations,
 } satisfies Record<string, OperationSpec>
 
 export type Operations = typeof allOperations

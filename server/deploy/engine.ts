@@ -26,6 +26,7 @@ import { dropBundle, keepBundle, sweepBundles } from './bundles.ts'
 import { followBuild, followRuntime } from './follow.ts'
 import { announce, endDeployment } from './job.ts'
 import { newDeployment, type EnqueueRequest } from './new-deployment.ts'
+import { createOutgoing } from './outgoing.ts'
 import { closeRows, type Push, receive, type Reception } from './previews.ts'
 import { type Needs, readNeeds } from './keep.ts'
 import { type Cleanup, clearAttempts, pruneAll, reap } from './reaper.ts'
@@ -57,6 +58,9 @@ export interface Engine {
 
   /** Nothing routes and the row is a tombstone when this resolves; the rest is cleaned up durably behind it. */
   remove(projectId: string): Promise<void>
+
+  /** A .tar.gz of exactly what a deployment was built from; throws `source_not_found`. It is made as it is read; stops on `signal`. */
+  readSource(deploymentId: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>
 
   /** The build log as events: status, all history, live lines, terminal status, end. Pull-driven; stops on `signal`. */
   followBuild(deploymentId: string, options: { last_event_id: string | undefined; signal: AbortSignal }): AsyncIterable<StreamEvent>
@@ -128,6 +132,7 @@ export function createEngine(options: YardOptions): Engine {
       }),
   }
   const apps = createApps(deps)
+  const outgoing = createOutgoing(deps)
   /** Runtimes that were cleared of what the last run left. */
   const recovered = new Set<RuntimeName>()
   const worker = createWorker(deps, apps, () => [...recovered])
@@ -292,6 +297,12 @@ export function createEngine(options: YardOptions): Engine {
     pageOf: (host) => routes.pageOf(host),
     usage: (projectId) => apps.usage(projectId),
 
+    async readSource(deploymentId, signal) {
+      const row = await store.db.read((tx) => findDeploymentById(tx, deploymentId))
+      if (!row) throw new Problem('deployment_not_found', 'The deployment was removed meanwhile.')
+      return outgoing.read(row, signal)
+    },
+
     followBuild: (deploymentId, more) => followBuild({ db: store.db, logs: store.logs, bus }, deploymentId, more),
     followRuntime(project_id, { branch = null, ...more }) {
       const stream = logOf({ project_id, target: branch === null ? 'production' : 'preview', branch })
@@ -304,6 +315,7 @@ export function createEngine(options: YardOptions): Engine {
       for (const id of await store.db.read(listProjectsWithHostnames)) routes.refreshHosts(id)
       await recoverQueue(deps)
       await sweepBundles(deps)
+      await outgoing.clear()
       for (const name of names) void recoverWhenThere(name)
       reapDue()
     },

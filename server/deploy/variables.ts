@@ -46,7 +46,7 @@ export function readCredentials(deps: Pick<YardDeps, 'sealer'>, project: Project
   return JSON.parse(text) as { username: string; password: string }
 }
 
-function sameOrigin(a: string, b: string): boolean {
+export function sameOrigin(a: string, b: string): boolean {
   const [left, right] = [new URL(a), new URL(b)]
   return left.protocol === right.protocol && left.host === right.host
 }

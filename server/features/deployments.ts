@@ -24,6 +24,7 @@ type DeploymentHandlers = Pick<
   | 'getDeployment'
   | 'streamBuildLog'
   | 'streamRuntimeLog'
+  | 'downloadSource'
 >
 
 export function createDeploymentHandlers(deps: FeatureDeps): DeploymentHandlers {
@@ -73,6 +74,11 @@ export function createDeploymentHandlers(deps: FeatureDeps): DeploymentHandlers 
         const steps = listSteps(tx, row.id).map(({ name, status, started_at, finished_at }) => ({ name, status, started_at, finished_at }))
         return { deployment: { ...presentDeployment(tx, row), ...buildLogOf(logs, row.id), steps } }
       })
+    },
+
+    async downloadSource({ caller, signal }, { params }) {
+      const { deployment } = await db.read((tx) => deploymentFor(tx, caller, params.slug, params.id))
+      return deps.engine.readSource(deployment.id, signal)
     },
 
     async streamBuildLog({ caller, signal }, { params, query }) {

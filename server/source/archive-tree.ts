@@ -20,7 +20,7 @@ export interface ArchiveTree {
 }
 
 /** What no source holds: made by tools, never by people. */
-const leftOut = new Set(['node_modules', '.git', '.hg', '.svn', '.ds_store', '__macosx'])
+export const leftOut = new Set(['node_modules', '.git', '.hg', '.svn', '.ds_store', '__macosx'])
 /** Folders that are only named by what is in them count too: memory is held for each. */
 const maxNodes = 2 * limits.upload.entries
 const maxNameBytes = 32 * 2 ** 20

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type FileHandle, mkdir, open, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { limits } from '../contract/limits.ts'
+import { createTurns } from '../lib/turns.ts'
 import { readTar } from './archive-tar.ts'
 import { ArchiveFault, createTree, type EntryKind } from './archive-tree.ts'
 import { readZip } from './archive-zip.ts'
@@ -239,23 +240,5 @@ async function* bytesOf(handle: FileHandle, from: number, to: number, signal: Ab
     if (bytesRead === 0) throw new ArchiveFault(null, 'The archive is cut off.')
     yield chunk.subarray(0, bytesRead)
     at += bytesRead
-  }
-}
-
-/** Lets a few in at once; the others wait for their turn. */
-function createTurns(atOnce: number) {
-  let busy = 0
-  const waiting: (() => void)[] = []
-  return async <R>(signal: AbortSignal, work: () => Promise<R>): Promise<R> => {
-    if (busy >= atOnce) await new Promise<void>((resolve) => waiting.push(resolve))
-    else busy++
-    try {
-      signal.throwIfAborted()
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next) next()
-      else busy--
-    }
   }
 }

@@ -1,9 +1,12 @@
-/** Handlers of disk and backups, for the double: they answer in the contract's shapes. */
+/** Handlers of disk, backups and sources, for the double: they answer in the contract's shapes. */
 import { Readable } from 'node:stream'
 import type { Handlers } from '../../server/contract/index.ts'
 import type { Context } from '../../server/features/context.ts'
 
-type UpkeepHandlers = Pick<Handlers<Context>, 'getDisk' | 'cleanDisk' | 'listBackups' | 'createBackup' | 'downloadBackup' | 'deleteBackup'>
+type UpkeepHandlers = Pick<
+  Handlers<Context>,
+  'getDisk' | 'cleanDisk' | 'listBackups' | 'createBackup' | 'downloadBackup' | 'deleteBackup' | 'downloadSource'
+>
 
 const sampleBackup = {
   name: 'homeport-2026-01-31T12-00-00Z.tar.gz',
@@ -20,6 +23,7 @@ export function createUpkeepHandlers(): UpkeepHandlers {
     createBackup: async () => ({ backup: sampleBackup, left_out: [] }),
     downloadBackup: async () => Readable.from([Buffer.from('a backup')]),
     deleteBackup: async () => {},
+    downloadSource: async () => Readable.from([Buffer.from('a source')]),
     cleanDisk: async () => ({ freed: [], freed_bytes: 0 }),
   }
 }
