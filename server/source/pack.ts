@@ -24,7 +24,7 @@ export async function* packSource(
       stop.throwIfAborted()
       const info = await lstat(path)
       const header = { name: `${top}/${name}`, mtime, mode: info.isDirectory() || (info.mode & 0o111) !== 0 ? 0o755 : 0o644 }
-      if (info.isDirectory()) tar.entry({ ...header, type: 'directory' })
+      if (info.isDirectory()) tar.entry({ ...header, name: `${header.name}/`, type: 'directory' })
       else if (info.isSymbolicLink()) tar.entry({ ...header, type: 'symlink', linkname: (await readlink(path)).replaceAll(sep, '/') })
       else if (info.isFile()) {
         const entry = tar.entry({ ...header, size: info.size })

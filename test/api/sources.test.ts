@@ -1,0 +1,206 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { DeploymentDetail } from '../../server/contract/deployments.ts'
+import { tgzOf, zipOf } from '../support/archives.ts'
+import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
+import { makeRepository, tinyServer } from '../support/repository.ts'
+import { until } from '../support/until.ts'
+import { expectRefusal, startWorld, type World } from './world.ts'
+
+let world: World
+let elsewhere: TestPlatform
+const folders: string[] = []
+const newFolder = () => {
+  const folder = mkdtempSync(join(tmpdir(), 'homeport-sources-'))
+  folders.push(folder)
+  return folder
+}
+
+beforeAll(async () => {
+  world = await startWorld()
+  elsewhere = await startTestPlatform({ runtime: 'process' })
+})
+afterAll(async () => {
+  await elsewhere.remove()
+  await world.close()
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+/** Whatever happens, nothing stays in the place where sources are made ready. */
+afterEach(() => until(() => outgoing().length === 0 || undefined, { what: 'an empty place' }))
+
+const outgoing = () => {
+  const folder = join(world.home.data_dir, 'outgoing')
+  return existsSync(folder) ? readdirSync(folder) : []
+}
+const pathOf = (slug: string, id: string) => `/instance/projects/${slug}/deployments/${id}/source`
+const get = (slug: string, id: string, signal?: AbortSignal) =>
+  fetch(world.home.platform.api_url + pathOf(slug, id), {
+    headers: { authorization: `Bearer ${world.tokens.owner}` },
+    ...(signal ? { signal } : {}),
+  })
+
+async function archiveOf(slug: string, id: string): Promise<Buffer> {
+  const answer = await get(slug, id)
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/gzip'])
+  return Buffer.from(await answer.arrayBuffer())
+}
+/** `drwxr-xr-x name`, `lrw… name -> target`, by the system's own tar. */
+function listOf(archive: Buffer): string[] {
+  const list = execFileSync('tar', ['--list', '--verbose', '--gzip', '--file=-'], { input: archive, encoding: 'utf8' })
+  return list
+    .trim()
+    .split('\n')
+    .map((line) => line.replace(/^(\S+)\s+\S+\s+\d+ \S+ \S+ (?=source)/, '$1 '))
+}
+async function send(to: TestPlatform, slug: string, archive: Buffer, type = 'application/gzip'): Promise<DeploymentDetail> {
+  const answer = await fetch(`${to.platform.api_url}/v1/projects/${slug}/upload`, {
+    method: 'POST',
+    body: new Uint8Array(archive),
+    headers: { authorization: `Bearer ${to.platform.instance.token}`, 'content-type': type },
+  })
+  const body = (await answer.json()) as { deployment_id: string }
+  expect([answer.status, body]).toEqual([201, expect.anything()])
+  return to.ended(slug, body.deployment_id)
+}
+async function deployFolder(slug: string, path: string): Promise<DeploymentDetail> {
+  const answer = await world.ask('owner', 'POST', '/instance/deploy-folder', { path, slug })
+  expect(answer.status).toBe(201)
+  return world.home.ended(slug, (answer.body.deployment as { id: string }).id)
+}
+
+describe('GET source', () => {
+  test('of a git deployment: the commit and not the head, as another platform builds it', async () => {
+    const repository = makeRepository({ ...tinyServer('one'), 'node_modules/left/index.js': '1', '.env.example': 'A=' })
+    writeFileSync(join(repository.folder, 'run.sh'), '#!/bin/sh\n')
+    chmodSync(join(repository.folder, 'run.sh'), 0o755)
+    symlinkSync('server.js', join(repository.folder, 'link.js'))
+    repository.commit({})
+    await world.home.createProject({ slug: 'from-git', repo_url: repository.url })
+    const { id } = await world.home.deploy('from-git')
+    expect((await world.home.ended('from-git', id)).status).toBe('ready')
+    repository.commit({ 'server.js': 'broken', 'more.txt': 'later' })
+
+    const archive = await archiveOf('from-git', id)
+    expect(listOf(archive)).toEqual([
+      'drwxr-xr-x source/',
+      '-rw-r--r-- source/.env.example',
+      'lrwxr-xr-x source/link.js -> server.js',
+      '-rw-r--r-- source/package.json',
+      '-rwxr-xr-x source/run.sh',
+      '-rw-r--r-- source/server.js',
+    ])
+    // The same source is the same bytes.
+    expect((await archiveOf('from-git', id)).equals(archive)).toBe(true)
+    await elsewhere.createProject({ slug: 'from-git' })
+    expect(await send(elsewhere, 'from-git', archive)).toMatchObject({ status: 'ready', source: 'upload' })
+    expect((await elsewhere.edge('from-git.localhost')).body).toBe('one')
+
+    repository.remove()
+    const answer = await world.ask('owner', 'GET', pathOf('from-git', id))
+    expectRefusal(answer, 404, 'source_not_found')
+    expect(answer.body.message).toContain('no git repository')
+  })
+
+  test('of an upload: the kept archive, whatever it was packed as; a lone folder stays one', async () => {
+    await world.home.createProject({ slug: 'from-zip' })
+    const files = Object.entries(tinyServer('zipped')).map(([name, data]) => ({ name: `top/apps/web/${name}`, data, mode: 0o100644 }))
+    const zip = zipOf([...files, { name: 'top/apps/web/.git/config', data: 'token' }, { name: 'top/apps/web/node_modules/a.js', data: '1' }])
+    await world.ask('owner', 'PATCH', '/v1/projects/from-zip', { root_directory: 'apps/web' })
+    const first = await send(world.home, 'from-zip', zip, 'application/zip')
+    expect(first.status).toBe('ready')
+    const archive = await archiveOf('from-zip', first.id)
+    expect(listOf(archive).map((line) => line.split(' ')[1])).toEqual([
+      'source/',
+      'source/apps/',
+      'source/apps/web/',
+      'source/apps/web/package.json',
+      'source/apps/web/server.js',
+    ])
+    await elsewhere.createProject({ slug: 'from-zip' })
+    await elsewhere.api('PATCH', '/v1/projects/from-zip', { root_directory: 'apps/web' })
+    expect((await send(elsewhere, 'from-zip', archive)).status).toBe('ready')
+    // What came from here is given away as well, and is the same still.
+    const there = await elsewhere.api<{ deployments: { id: string }[] }>('GET', '/v1/projects/from-zip/deployments')
+    const again = await fetch(elsewhere.platform.api_url + pathOf('from-zip', there.body.deployments[0]?.id ?? ''), {
+      headers: { authorization: `Bearer ${elsewhere.platform.instance.token}` },
+    })
+    expect(listOf(Buffer.from(await again.arrayBuffer()))).toEqual(listOf(archive))
+    // A retry has its own id and the same source.
+    const retry = await world.ask('owner', 'POST', `/v1/projects/from-zip/deployments/${first.id}/retry`)
+    const second = await world.home.ended('from-zip', String(retry.body.deployment_id))
+    expect(listOf(await archiveOf('from-zip', second.id))).toEqual(listOf(archive))
+    rmSync(join(world.home.data_dir, 'archives', second.project_id), { recursive: true })
+    expectRefusal(await world.ask('owner', 'GET', pathOf('from-zip', second.id)), 404, 'source_not_found')
+  })
+
+  test('of a folder: as it was, while its copy is kept; then only if git says that nothing changed', async () => {
+    const repository = makeRepository(tinyServer('foldered'))
+    const clean = await deployFolder('from-folder', repository.folder)
+    expect(clean.status).toBe('ready')
+    const archive = await archiveOf('from-folder', clean.id)
+    writeFileSync(join(repository.folder, 'new.txt'), 'not committed')
+    const dirty = await deployFolder('from-folder', repository.folder)
+    expect(listOf(await archiveOf('from-folder', dirty.id))).toContain('-rw-r--r-- source/new.txt')
+    expect((await archiveOf('from-folder', clean.id)).equals(archive)).toBe(true)
+
+    rmSync(join(world.home.data_dir, 'sources'), { recursive: true })
+    for (const id of [clean.id, dirty.id]) {
+      const answer = await world.ask('owner', 'GET', pathOf('from-folder', id))
+      expectRefusal(answer, 404, 'source_not_found')
+      expect(answer.body.message).toContain('Deploy it again')
+    }
+    rmSync(join(repository.folder, 'new.txt'))
+    expect(listOf(await archiveOf('from-folder', clean.id))).toEqual(listOf(archive))
+    expectRefusal(await world.ask('owner', 'GET', pathOf('from-folder', dirty.id)), 404, 'source_not_found')
+    repository.remove()
+
+    const plain = newFolder()
+    mkdirSync(join(plain, 'public'))
+    writeFileSync(join(plain, 'public', 'index.html'), 'hello')
+    writeFileSync(join(plain, '.env'), 'SECRET=1')
+    const bare = await deployFolder('from-bare', plain)
+    expect(listOf(await archiveOf('from-bare', bare.id)).map((line) => line.split(' ')[1])).toEqual([
+      'source/',
+      'source/public/',
+      'source/public/index.html',
+    ])
+    rmSync(join(world.home.data_dir, 'sources', bare.id), { recursive: true })
+    expectRefusal(await world.ask('owner', 'GET', pathOf('from-bare', bare.id)), 404, 'source_not_found')
+  })
+
+  test('404 for what never had a source, and for everybody else’s', async () => {
+    await world.home.createProject({ slug: 'sourceless', repo_url: 'file:///nowhere/at/all' })
+    const { id } = await world.home.deploy('sourceless')
+    await world.home.ended('sourceless', id)
+    const answer = await world.ask('owner', 'GET', pathOf('sourceless', id))
+    expectRefusal(answer, 404, 'source_not_found')
+    expect(answer.body.message).toContain('did not get as far')
+    expectRefusal(await world.ask('stranger', 'GET', pathOf('sourceless', id)), 404, 'project_not_found')
+    expectRefusal(await world.ask('member', 'GET', pathOf('sourceless', 'dpl_unknown')), 404, 'deployment_not_found')
+  })
+
+  test('who leaves half-way, or does not read at all, leaves nothing behind', async () => {
+    await world.home.createProject({ slug: 'large' })
+    const cargo = Buffer.alloc(24 * 2 ** 20)
+    // Of no pattern: it does not shrink.
+    for (let at = 0, x = 1; at < cargo.length; at += 4, x = (Math.imul(x, 1103515245) + 12345) | 0) cargo.writeInt32LE(x, at)
+    const files = [...Object.entries(tinyServer('large')).map(([name, data]) => ({ name, data })), { name: 'cargo.bin', data: cargo }]
+    const { id, status } = await send(world.home, 'large', tgzOf(files))
+    expect(status).toBe('ready')
+    const gone = new AbortController()
+    const answer = await get('large', id, gone.signal)
+    const reader = answer.body!.getReader()
+    await reader.read()
+    expect(outgoing()).toHaveLength(1)
+    gone.abort()
+    await until(() => outgoing().length === 0 || undefined, { what: 'the place to be empty again' })
+    const early = new AbortController()
+    const asked = get('large', id, early.signal).catch(() => undefined)
+    await until(() => outgoing().length > 0 || undefined, { what: 'it to be under way' })
+    early.abort()
+    await asked
+  })
+})
