@@ -10,6 +10,7 @@ import { createEngine, type Engine } from './deploy/engine.ts'
 import { createWatcher } from './deploy/watch.ts'
 import { createAuthenticator, newSignInCode } from './features/authenticate.ts'
 import { examine } from './features/doctor.ts'
+import { createDesk } from './features/desk.ts'
 import { layFoundation } from './features/found.ts'
 import type { FeatureDeps } from './features/index.ts'
 import { createKeptAnswers } from './features/kept-answers.ts'
@@ -37,6 +38,7 @@ import { openBilling } from './start/billing.ts'
 import { openEntrance } from './start/entrance.ts'
 import { openGate } from './start/gate.ts'
 import { keepLastRequests } from './start/last-requests.ts'
+import { openRemotes } from './start/remotes.ts'
 import { openRuntimes } from './start/runtimes.ts'
 import { createArchives } from './source/archive.ts'
 import { trustHostCertificates } from './source/certificates.ts'
@@ -51,6 +53,7 @@ import { createCare } from './upkeep/care.ts'
 import { createDisk, usesDocker } from './upkeep/disk.ts'
 import { refuseHalfRestored } from './upkeep/homecoming.ts'
 
+export type { Desk, DeskNews, DeploymentEnd, ProjectSeen } from './features/desk.ts'
 export { DataFolderTaken, type Platform, type PlatformHost } from './platform.ts'
 
 const signInLife_ms = 24 * 3600_000
@@ -224,6 +227,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       archives,
       screenshots,
       backups: care.backups,
+      ...openRemotes({ urls, options, sealer, encryption: masterKey.kind, lan: () => lan, authenticator, rounds: care.rounds }),
       mail: createMail({ url: options.smtp_url, from: options.smtp_from, log }),
       disk: createDisk({
         data_dir,
@@ -306,6 +310,8 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       bus.onAny((name) => name.startsWith('project:') && lan?.nudge()),
     )
 
+    const desk = createDesk({ db: store.db, engine, bus, clock, log, owner: foundation.owner })
+    closers.push(() => desk.close())
     const noteRequests = keepLastRequests({ db: store.db, edge, log })
     const signInUrl = async (): Promise<string> => {
       const { code } = await newSignInCode({ db: store.db, clock }, foundation.owner.id, signInLife_ms)
@@ -354,6 +360,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
         ...entrance.notices,
       ],
       signInUrl,
+      desk,
       resync() {
         engine.resync()
         watcher.resync()

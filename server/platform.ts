@@ -1,3 +1,4 @@
+import type { Desk } from './features/desk.ts'
 import type { MasterKey } from './keys/keys.ts'
 import type { Clock } from './lib/clock.ts'
 import type { InstanceFile } from './lib/instance-file.ts'
@@ -31,6 +32,8 @@ export interface Platform {
   notices: string[]
   /** A fresh link that signs a browser in as the owner, once. */
   signInUrl(): Promise<string>
+  /** The owner's projects for a host in the same process: what its tray shows and does. */
+  desk: Omit<Desk, 'close'>
   /** The machine slept: looks at the world anew. */
   resync(): void
   /** Stops accepting, ends streams, parks work, closes. Within ten seconds; may be called twice. */

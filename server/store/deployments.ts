@@ -139,6 +139,23 @@ export function listOpenOf(tx: Tx, projectId: string): DeploymentRow[] {
   return tx.sqlAll("SELECT * FROM deployments WHERE status IN ('queued', 'building', 'deploying') AND project_id = ? ORDER BY seq", projectId)
 }
 
+/** Those under way of these accounts. Two small indexes, never the whole table. */
+export function countOpen(tx: Tx, accounts: string[]): number {
+  const rows = tx.sqlAll<{ account_id: string }>(
+    `SELECT p.account_id FROM deployments d JOIN projects p ON p.id = d.project_id WHERE d.status = 'queued'
+     UNION ALL SELECT p.account_id FROM deployments d JOIN projects p ON p.id = d.project_id WHERE d.status IN ('building', 'deploying')`,
+  )
+  return rows.filter((row) => accounts.includes(row.account_id)).length
+}
+
+/** What served production last, or could have. */
+export function findLastReady(tx: Tx, projectId: string): DeploymentRow | undefined {
+  return tx.sqlFirst(
+    "SELECT * FROM deployments WHERE project_id = ? AND target = 'production' AND status = 'ready' ORDER BY is_current DESC, seq DESC LIMIT 1",
+    projectId,
+  )
+}
+
 /** What serves now, everywhere or of one project. */
 export function listCurrent(tx: Tx, projectId?: string): DeploymentRow[] {
   return projectId === undefined

@@ -38,6 +38,22 @@ export function listLastRequested(tx: Tx, accounts: string[], since: string, lim
   return rows.sort((a, b) => (a.last_request_at < b.last_request_at ? 1 : -1)).slice(0, limit)
 }
 
+/** Those that run, build or are in trouble before those that rest; of each the one used or changed last first. And how many there are. */
+export function listRecentlyUsed(tx: Tx, accounts: string[], limit: number): { rows: ProjectRow[]; count: number } {
+  const found = accounts.map((account) => ({
+    count: countProjects(tx, account),
+    rows: tx.sqlAll<ProjectRow & { is_idle: number; used_at: string }>(
+      `SELECT *, status IN ('created', 'inactive') AS is_idle, max(coalesce(last_request_at, ''), updated_at) AS used_at
+       FROM projects WHERE account_id = ? AND deleted_at IS NULL ORDER BY is_idle, used_at DESC LIMIT ?`,
+      account,
+      limit,
+    ),
+  }))
+  const rows = found.flatMap((one) => one.rows)
+  if (accounts.length > 1) rows.sort((a, b) => a.is_idle - b.is_idle || (a.used_at < b.used_at ? 1 : -1))
+  return { rows: rows.slice(0, limit), count: found.reduce((sum, one) => sum + one.count, 0) }
+}
+
 export function countProjects(tx: Tx, accountId: string): number {
   return tx.sqlFirst<{ n: number }>('SELECT count(*) AS n FROM projects WHERE account_id = ? AND deleted_at IS NULL', accountId)?.n ?? 0
 }
