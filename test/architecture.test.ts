@@ -51,6 +51,7 @@ const plan: Record<string, { rooms: string[]; packages: string[]; has_node?: boo
       'type:server/names',
       'type:server/dns',
       'server/registrar/registrar.ts',
+      'type:server/remote',
       'type:server/source',
       'type:server/runtime',
       'type:server/upkeep',
@@ -81,6 +82,7 @@ const plan: Record<string, { rooms: string[]; packages: string[]; has_node?: boo
     packages: ['zod'],
   },
   'server/start': { rooms: ['server'], packages: [] },
+  'server/remote': { rooms: shared, packages: ['zod'] },
   'server/lan': { rooms: shared, packages: [] },
   'server/mail': { rooms: shared, packages: ['nodemailer'] },
   'server/keys': { rooms: shared, packages: [] },
@@ -89,7 +91,7 @@ const plan: Record<string, { rooms: string[]; packages: string[]; has_node?: boo
   'server/names': { rooms: shared, packages: [] },
   'server/screenshot': { rooms: shared, packages: [] },
   'server/cli': { rooms: [...shared, 'server/options.ts'], packages: ['uqr', 'tar-stream'] },
-  renderer: { rooms: ['server/contract', 'type:preload/bridge.ts'], packages: ['*'], has_node: false },
+  renderer: { rooms: ['server/contract', 'type:preload/bridge.ts', 'resources/samples/samples.json'], packages: ['*'], has_node: false },
   preload: { rooms: [], packages: ['electron'], has_node: false },
   main: {
     rooms: [

@@ -12,6 +12,7 @@ import { peopleOperations } from './people.ts'
 import { previewOperations, screenshotOperations, watchOperations } from './previews.ts'
 import { projectOperations } from './projects.ts'
 import { sourceOperations } from './sources.ts'
+import { remoteOperations } from './remotes.ts'
 import { tokenOperations } from './tokens.ts'
 import { backupOperations, diskOperations } from './upkeep.ts'
 import { uploadOperations } from './uploads.ts'
@@ -44,6 +45,7 @@ export const allOperations = {
   ...watchOperations,
   ...diskOperations,
   ...backupOperations,
+  ...remoteOperations,
   ...sourceOperations,
 } satisfies Record<string, OperationSpec>
 

@@ -9,6 +9,7 @@ import type { EdgeCache } from '../edge/edge.ts'
 import type { Bus } from '../lib/bus.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Mail } from '../mail/mail.ts'
+import type { Remotes } from '../remote/remotes.ts'
 import type { Registrars } from '../registrar/registrar.ts'
 import type { Archives } from '../source/archive.ts'
 import type { Sealer } from '../store/sealed.ts'
@@ -20,6 +21,7 @@ import type { DomainDesk } from './domain-desk.ts'
 import type { Orders } from './domain-orders.ts'
 import type { MetricsBook } from './metrics-book.ts'
 import type { Purge } from './purge.ts'
+import type { RemoteTokens } from './remote-tokens.ts'
 
 /** What the use cases are given by the composition root. */
 export interface FeatureDeps {
@@ -62,6 +64,9 @@ export interface FeatureDeps {
   /** What takes which room, and how some of it is freed. */
   disk: Disk
   backups: Backups
+  /** Other instances: what goes to and fro, and the tokens that it goes with. */
+  remotes: Remotes
+  remoteTokens: RemoteTokens
   mail: Mail
   /** Pictures of what was deployed. */
   screenshots: { read(of: { id: string; project_id: string }, variant: ScreenshotVariant): Promise<Uint8Array | undefined> }

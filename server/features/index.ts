@@ -24,6 +24,7 @@ import { createMetricsHandlers } from './metrics.ts'
 import { createPeopleHandlers } from './people.ts'
 import { createPreviewHandlers } from './previews.ts'
 import { createProjectHandlers } from './projects.ts'
+import { createRemoteHandlers } from './remotes.ts'
 import { createScreenshotHandlers } from './screenshots.ts'
 import { createTokenHandlers } from './tokens.ts'
 import { createTeamHandlers } from './team.ts'
@@ -53,6 +54,7 @@ export function createHandlers(deps: FeatureDeps): Handlers<Context> {
     ...createTeamHandlers(deps),
     ...createVerificationHandlers(deps),
     ...createHttpsHandlers(deps),
+    ...createRemoteHandlers(deps),
     ...createScreenshotHandlers(deps),
     ...createTokenHandlers(deps),
     ...createUploadHandlers(deps),

@@ -94,6 +94,8 @@ function loseSecrets(tx: Tx, fresh: Sealer): string[] {
     ) > 0
   )
     lost.push('The registrants of bought domains, and the codes that transfer them. The registrar has both.')
+  if (tx.sqlRun('UPDATE remotes SET sealed_token = NULL WHERE sealed_token IS NOT NULL') > 0)
+    lost.push('The tokens of other instances. Open each in the dashboard, and give it a new one.')
   const databases = tx.sqlAll<{ db_name: string }>('SELECT db_name FROM databases')
   for (const { db_name } of databases) {
     const sealed = fresh.seal({ table: 'databases', column: 'sealed_password', row: db_name }, newSecret())

@@ -22,6 +22,7 @@ import { createEdgeHandlers } from './double-edge.ts'
 import { createEnvVarHandlers } from './double-env-vars.ts'
 import { createPeopleHandlers, doubleJoining } from './double-people.ts'
 import { createPreviewHandlers } from './double-previews.ts'
+import { createRemoteHandlers } from './double-remotes.ts'
 import { createTokenHandlers } from './double-tokens.ts'
 import { createUpkeepHandlers } from './double-upkeep.ts'
 
@@ -337,6 +338,7 @@ function createHandlers(
     ...createDomainHandlers((context, slug) => visible(projects, context, slug)),
     ...createEnvVarHandlers((context, slug) => visible(projects, context, slug)),
     ...createPreviewHandlers((context, slug) => visible(projects, context, slug)),
+    ...createRemoteHandlers(),
     ...createTokenHandlers(),
     ...createUpkeepHandlers(),
     ...createPeopleHandlers(),

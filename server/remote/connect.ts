@@ -1,0 +1,132 @@
+import { lookup as resolve, type LookupAddress } from 'node:dns'
+import { Agent as HttpAgent, type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp } from 'node:http'
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
+import type { LookupFunction } from 'node:net'
+import { pipeline } from 'node:stream/promises'
+import { Problem } from '../contract/errors.ts'
+import { explain } from './explain.ts'
+import { bare, inTheClear, isNear } from './origin.ts'
+
+export interface Question {
+  method: string
+  /** Path and query. */
+  path: string
+  headers: OutgoingHttpHeaders
+  body?: Uint8Array | AsyncIterable<Uint8Array> | undefined
+  /** How long it may think about its answer once it has the whole question. */
+  head_ms: number
+  /** How long it may be silent in the middle of an answer. */
+  idle_ms: number
+  signal: AbortSignal
+}
+
+/** Connection, name and TLS together. */
+const connect_ms = 10_000
+
+const agents = {
+  http: new HttpAgent({ keepAlive: true, keepAliveMsecs: 30_000, maxFreeSockets: 4 }),
+  https: new HttpsAgent({ keepAlive: true, keepAliveMsecs: 30_000, maxFreeSockets: 4 }),
+}
+
+/**
+ * Asks an origin and resolves with the head of its answer; the body is to be read or destroyed. Never goes anywhere else: a redirect
+ * is an answer like any other. Rejects with `remote_unreachable`, or with the reason of the signal.
+ */
+export async function ask(origin: string, question: Question): Promise<IncomingMessage> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await askOnce(origin, question)
+    } catch (error) {
+      if (question.signal.aborted) throw question.signal.reason
+      // A kept connection may have been closed by the other side this very moment.
+      if (error instanceof Stale && attempt < 3) continue
+      if (error instanceof Problem) throw error
+      throw new Problem('remote_unreachable', explain(error instanceof Stale ? error.cause : error, new URL(origin).host), { cause: error })
+    }
+  }
+}
+
+class Stale extends Error {}
+
+class TooLate extends Error {
+  readonly code = 'ETIMEDOUT'
+}
+
+function askOnce(origin: string, question: Question): Promise<IncomingMessage> {
+  const url = new URL(origin)
+  const isSecure = url.protocol === 'https:'
+  const { promise, resolve: settle, reject } = Promise.withResolvers<IncomingMessage>()
+  const request: ClientRequest = (isSecure ? requestHttps : requestHttp)({
+    host: bare(url.hostname),
+    port: url.port === '' ? (isSecure ? 443 : 80) : Number(url.port),
+    method: question.method,
+    path: question.path,
+    headers: question.headers,
+    agent: isSecure ? agents.https : agents.http,
+    lookup: isSecure ? anywhere : nearby,
+    insecureHTTPParser: false,
+    maxHeaderSize: 16 * 1024,
+    signal: question.signal,
+    // Whatever the environment says.
+    ...(isSecure ? { rejectUnauthorized: true } : {}),
+  })
+  let timer = setTimeout(() => request.destroy(new TooLate('no connection')), connect_ms)
+  const awaitHead = () => {
+    clearTimeout(timer)
+    timer = setTimeout(() => request.destroy(new TooLate('no answer')), question.head_ms)
+  }
+
+  request.once('socket', (socket) => {
+    const connected = () => clearTimeout(timer)
+    if (request.reusedSocket) connected()
+    else socket.once(isSecure ? 'secureConnect' : 'connect', connected)
+    // Both ways: a body that does not get on is as silent as an answer that does not come.
+    socket.setTimeout(question.idle_ms + question.head_ms, () => request.destroy(new TooLate('silence')))
+  })
+  request.once('finish', awaitHead)
+  request.once('response', (answer) => {
+    clearTimeout(timer)
+    answer.socket.setTimeout(question.idle_ms, () => answer.destroy(new TooLate('silence')))
+    // Who reads it is told by the stream; nobody else has to care.
+    answer.on('error', () => {})
+    // It may answer before it has the whole body: the rest is not wanted then.
+    answer.once('end', () => request.writableFinished || request.destroy())
+    settle(answer)
+  })
+  request.on('error', (error) => {
+    clearTimeout(timer)
+    const isStale = request.reusedSocket && question.body === undefined && 'code' in error && ['ECONNRESET', 'EPIPE'].includes(String(error.code))
+    reject(isStale ? new Stale('stale', { cause: error }) : error)
+  })
+
+  const { body } = question
+  if (body === undefined || body instanceof Uint8Array) request.end(body)
+  else
+    pipeline(body, request).catch((error: unknown) => {
+      // A refusal of our own (too large, too slow) counts for more than what became of the connection.
+      if (error instanceof Problem) reject(error)
+      request.destroy()
+    })
+  return promise
+}
+
+/** http:// only ever connects to an address that was looked at here, whatever the name says the next time it is asked for. */
+const nearby: LookupFunction = (hostname, options, callback) => {
+  const isLocalName = hostname === 'localhost' || hostname.endsWith('.localhost')
+  resolve(isLocalName ? 'localhost' : hostname, { ...options, all: true }, (error, found: LookupAddress[]) => {
+    if (error) return callback(error, '')
+    const good = found.filter((one) => isNear(one.address))
+    const first = good[0]
+    if (!first) return callback(new Problem('remote_unreachable', inTheClear(hostname)), '')
+    if (options.all) callback(null, good)
+    else callback(null, first.address, first.family)
+  })
+}
+
+const anywhere: LookupFunction = (hostname, options, callback) =>
+  resolve(hostname.endsWith('.localhost') ? 'localhost' : hostname, { ...options, all: true }, (error, found: LookupAddress[]) => {
+    const first = found?.[0]
+    if (error || !first) return callback(error, '')
+    if (options.all) callback(null, found)
+    else callback(null, first.address, first.family)
+  })
