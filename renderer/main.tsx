@@ -1,11 +1,13 @@
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app.tsx'
+import { sendLinksOut } from './features/frame/outside.ts'
 import { applyTheme, useUi } from './stores/ui.ts'
 import './ui/tokens.css'
 import './ui/base.css'
 
 applyTheme(useUi.getState().theme)
+sendLinksOut()
 
 // After an upgrade the parts that this page would load later have other names: the new page knows them. Once, lest it turn in circles.
 window.addEventListener('vite:preloadError', () => {

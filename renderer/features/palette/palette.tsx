@@ -38,6 +38,7 @@ import { useInstance, useProject, useProjects } from '../../api/queries.ts'
 import { useUi } from '../../stores/ui.ts'
 import { Mark, projectSign } from '../../ui/status.tsx'
 import { useKeyboard } from '../keyboard/store.ts'
+import { openAddress } from '../frame/outside.ts'
 import { useAddress, useSecureAddress } from '../project/address.ts'
 import './palette.css'
 
@@ -109,10 +110,10 @@ function ProjectActs({ slug, ...group }: GroupProps & { slug: string }) {
     ...(project.is_connected ? [{ text: 'Deploy', icon: <Rocket size={16} aria-hidden />, run: () => deploy.mutate({ params: { slug } }) }] : []),
     { text: 'Deploy an archive: upload a .zip or .tar.gz…', icon: <FileArchive size={16} aria-hidden />, run: () => go(`${root}?do=upload`) },
     ...(address && project.status === 'live'
-      ? [{ text: 'Open in the browser', icon: <ExternalLink size={16} aria-hidden />, run: () => void window.open(address, '_blank', 'noopener') }]
+      ? [{ text: 'Open in the browser', icon: <ExternalLink size={16} aria-hidden />, run: () => openAddress(address) }]
       : []),
     ...(secure && project.status === 'live'
-      ? [{ text: 'Open over HTTPS', icon: <LockKeyhole size={16} aria-hidden />, run: () => void window.open(secure, '_blank', 'noopener') }]
+      ? [{ text: 'Open over HTTPS', icon: <LockKeyhole size={16} aria-hidden />, run: () => openAddress(secure) }]
       : []),
     { text: 'Overview', icon: <Ship size={16} aria-hidden />, run: () => go(root) },
     { text: 'Deployments', icon: <Waypoints size={16} aria-hidden />, run: () => go(`${root}/deployments`) },

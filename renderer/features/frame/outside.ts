@@ -1,0 +1,19 @@
+/**
+ * In the desktop window an address of the web opens in the person's own browser, by the bridge: a link that is pressed, and
+ * what the palette opens. In a browser it opens in a tab of its own, as ever.
+ */
+export function openAddress(url: string): void {
+  if (window.homeport) void window.homeport.openExternal(url)
+  else window.open(url, '_blank', 'noopener')
+}
+
+/** Links say it by their target; listening once is enough for all of them. */
+export function sendLinksOut(): void {
+  if (!window.homeport) return
+  document.addEventListener('click', (event) => {
+    const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>('a[target=_blank]') : null
+    if (event.defaultPrevented || !link || !/^https?:$/.test(link.protocol)) return
+    event.preventDefault()
+    openAddress(link.href)
+  })
+}

@@ -1,0 +1,172 @@
+import { type Locator, type Page, expect } from '@playwright/test'
+
+/** What a person does with a page, by whichever means they have. */
+export interface Hand {
+  /** A button, a link, a switch, a choice, an item of a menu that is open. */
+  press(target: Locator): Promise<void>
+  /** Puts text in the place of what a field has. */
+  fill(field: Locator, text: string): Promise<void>
+  /** Takes an option of a list that folds out, by its words. */
+  choose(list: Locator, option: string): Promise<void>
+  /** To a tab of the project in sight; `words` find it in the palette. */
+  openTab(name: string, words?: string): Promise<void>
+  /** To a page of the rail. */
+  openPage(name: string, words?: string): Promise<void>
+  /** An item of a menu under a button. */
+  pick(button: Locator, item: string | RegExp): Promise<void>
+  /** A dialog is gone, and who used it knows where they are. */
+  left(dialog: Locator): Promise<void>
+}
+
+/** The smallest side of what is pressed, in CSS pixels (WCAG 2.5.8). */
+const smallestTarget = 24
+
+/** Points at things: a mouse, or a finger where the page is as narrow as a phone. */
+export function createPointer(page: Page, { isFinger }: { isFinger: boolean }): Hand {
+  const press = async (target: Locator) => {
+    // A link within a sentence is as tall as its line.
+    const size = await target.evaluate((element) => {
+      const { width, height } = element.getBoundingClientRect()
+      return getComputedStyle(element).display === 'inline' ? Infinity : Math.min(width, height)
+    })
+    expect.soft(size, `${target.toString()} is large enough to be pressed`).toBeGreaterThanOrEqual(smallestTarget)
+    if (isFinger) await target.tap()
+    else await target.click()
+  }
+  return {
+    press,
+    async fill(field, text) {
+      await press(field)
+      await field.fill(text)
+    },
+    async choose(list, option) {
+      await list.selectOption(option)
+    },
+    async openTab(name) {
+      await press(page.getByRole('navigation', { name: 'Project' }).getByRole('link', { name, exact: true }))
+    },
+    async openPage(name) {
+      const drawer = page.getByRole('button', { name: 'Menu', exact: true })
+      if (await drawer.isVisible()) await press(drawer)
+      await press(page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true }))
+    },
+    async pick(button, item) {
+      await press(button)
+      await press(page.getByRole('menuitem', { name: item }))
+    },
+    async left(dialog) {
+      await expect(dialog).toBeHidden()
+    },
+  }
+}
+
+/** More stops than any page has between two things that one story uses. */
+const mostSteps = 150
+
+/** Nothing but keys: goes on until what is wanted has the focus, and shows it. */
+export function createKeyboard(page: Page): Hand & { pressed(): number } {
+  let pressed = 0
+  const key = async (name: string) => {
+    pressed++
+    await page.keyboard.press(name)
+  }
+
+  /** Goes by the keys that `next` names until the target has the focus. */
+  async function reach(target: Locator): Promise<void> {
+    await expect(target).toBeVisible()
+    await expect(target).toBeEnabled()
+    const seen: string[] = []
+    for (let steps = 0; ; steps++) {
+      const look = await target.evaluate(whereIsFocus)
+      if (look.is_there) {
+        expect(look.is_visible, `the focus on ${target.toString()} is to be seen`).toBe(true)
+        expect(look.is_in_sight, `${target.toString()} is not covered while it has the focus`).toBe(true)
+        return
+      }
+      seen.push(look.name)
+      if (steps === mostSteps) throw new Error(`${target.toString()} is not reached by keys; met: ${seen.join(' | ')}`)
+      await key(look.next)
+    }
+  }
+
+  /** The palette finds it from everywhere. */
+  async function command(words: string): Promise<void> {
+    await key('ControlOrMeta+k')
+    const input = page.getByRole('dialog', { name: 'Find or do' }).getByRole('combobox')
+    await expect(input).toBeFocused()
+    await type(words)
+    await expect(page.getByRole('option').first()).toHaveAttribute('aria-selected', 'true')
+    await key('Enter')
+    await expect(input).toBeHidden()
+  }
+
+  async function type(text: string): Promise<void> {
+    pressed += text.length
+    await page.keyboard.type(text)
+  }
+
+  async function press(target: Locator): Promise<void> {
+    await reach(target)
+    const role = await target.evaluate((element) => element.getAttribute('role') ?? element.tagName.toLowerCase())
+    await key(['switch', 'radio', 'checkbox'].includes(role) ? 'Space' : 'Enter')
+  }
+
+  return {
+    pressed: () => pressed,
+    press,
+    async fill(field, text) {
+      await reach(field)
+      await key('ControlOrMeta+a')
+      await type(text)
+      await expect(field).toHaveValue(text)
+    },
+    async choose(list, option) {
+      await reach(list)
+      const { at, wanted } = await list.evaluate((element, words) => {
+        if (!(element instanceof HTMLSelectElement)) throw new Error('this is no list')
+        return { at: element.selectedIndex, wanted: [...element.options].findIndex(({ text }) => text.trim() === words) }
+      }, option)
+      expect(wanted, `“${option}” is in the list`).toBeGreaterThanOrEqual(0)
+      for (let step = 0; step < Math.abs(wanted - at); step++) await key(wanted > at ? 'ArrowDown' : 'ArrowUp')
+      await expect(list.locator('option:checked')).toHaveText(option)
+    },
+    openTab: (name, words = name) => command(words),
+    openPage: (name, words = name) => command(words),
+    async pick(button, item) {
+      await press(button)
+      const wanted = page.getByRole('menuitem', { name: item })
+      await expect(wanted).toBeVisible()
+      await press(wanted)
+    },
+    async left(dialog) {
+      await expect(dialog).toBeHidden()
+      // What opened it has the focus again, or what took its place; not the top of the page.
+      await expect.poll(() => page.evaluate(() => document.activeElement?.tagName), 'the focus after a dialog').not.toBe('BODY')
+    },
+  }
+}
+
+/** Runs in the page. Which key leads on from here: along a group of one stop by arrows, else along the page in its order. */
+function whereIsFocus(target: Element): { is_there: boolean; is_visible: boolean; is_in_sight: boolean; next: string; name: string } {
+  const focused = document.activeElement
+  const name =
+    focused === null ? '' : `${focused.tagName.toLowerCase()} ${(focused.getAttribute('aria-label') ?? focused.textContent).trim().slice(0, 40)}`
+  if (focused === target) {
+    const styles = [getComputedStyle(target), getComputedStyle(target, '::after')]
+    const { left, top, width, height } = target.getBoundingClientRect()
+    const points = [0.5, 0.1, 0.9].map((part) => document.elementFromPoint(left + width * part, top + height / 2))
+    return {
+      is_there: true,
+      is_visible: styles.some(({ outlineStyle, outlineWidth }) => outlineStyle !== 'none' && outlineWidth !== '0px'),
+      is_in_sight: points.some((point) => point !== null && (target.contains(point) || point.contains(target))),
+      next: '',
+      name,
+    }
+  }
+  const group = target.closest('[role=radiogroup], [role=menu], [role=tablist], [role=group].segments')
+  const isInGroup = group !== null && focused !== null && focused !== document.body && group.contains(focused)
+  const isAfter = focused === null || focused === document.body || (focused.compareDocumentPosition(target) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0
+  const isAcross = group !== null && group.getAttribute('role') !== 'menu'
+  const [on, back] = isInGroup ? (isAcross ? ['ArrowRight', 'ArrowLeft'] : ['ArrowDown', 'ArrowUp']) : ['Tab', 'Shift+Tab']
+  return { is_there: false, is_visible: false, is_in_sight: false, next: isAfter ? on : back, name }
+}
