@@ -43,6 +43,8 @@ export default defineConfig({
         root: shared.root,
         test: {
           name: 'heavy',
+          // As they are: the samples are sent as they lie there.
+          css: { include: /resources\/samples\// },
           include: heavy,
           exclude: ['**/node_modules/**'],
           pool: shared.pool,

@@ -20,6 +20,7 @@ import { password } from './password.ts'
 import { previews } from './previews.ts'
 import { projects } from './projects.ts'
 import { restore } from './restore.ts'
+import { samples } from './samples.ts'
 import { settings } from './settings.ts'
 import { team } from './team.ts'
 import { tokens } from './tokens.ts'
@@ -29,6 +30,7 @@ import { user } from './user.ts'
 /** All that speak HTTP. `serve` is handed in: it alone loads the platform. */
 const clients = {
   deploy,
+  samples,
   projects,
   deployments,
   previews,
