@@ -201,10 +201,10 @@ function mailServer(env: NodeJS.ProcessEnv): Pick<PlatformOptions, 'smtp_url' | 
   return { smtp_url: url, smtp_from: env.HOMEPORT_SMTP_FROM || null }
 }
 
-/** In Electron the running binary is no Node: ours is the one of the `node` package. */
+/** In Electron the running binary is no Node: ours is the one of the `node` package. In a desktop's package both lie beside the archive. */
 function toolPaths(): Pick<PlatformOptions, 'node_path' | 'npm_cli_path'> {
-  const folderOf = (name: string) =>
-    dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)).replace(/\bapp\.asar\b/, 'app.asar.unpacked')
+  const packages = createRequire(import.meta.filename.replace(/\bapp\.asar(?=[\\/])/, 'app.asar.unpacked'))
+  const folderOf = (name: string) => dirname(packages.resolve(`${name}/package.json`))
   return {
     node_path:
       process.versions.electron === undefined ? process.execPath : join(folderOf('node'), 'bin', process.platform === 'win32' ? 'node.exe' : 'node'),

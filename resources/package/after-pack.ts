@@ -1,0 +1,36 @@
+import { extractFile, getRawHeader, type DirectoryRecord } from '@electron/asar'
+import type { AfterPackContext } from 'electron-builder'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join, posix } from 'node:path'
+
+/** Only the desktop reads these. */
+const desktopOnly = ['out/preload/', 'out/main/index.js', 'resources/', 'node_modules/electron-updater/', 'node_modules/builder-util-runtime/']
+
+/**
+ * The command line runs on Node, which cannot read archives. What it needs of the archive is laid beside it, where the programs lie
+ * already. The desktop goes on reading its code from the archive alone, whose integrity Electron checks.
+ */
+export async function afterPack(context: AfterPackContext): Promise<void> {
+  const resources = context.packager.getResourcesDir(context.appOutDir)
+  const archive = join(resources, 'app.asar')
+  for (const path of packedFiles(archive)) {
+    if (desktopOnly.some((start) => path.startsWith(start))) continue
+    const target = join(resources, 'app.asar.unpacked', ...path.split('/'))
+    mkdirSync(dirname(target), { recursive: true })
+    writeFileSync(target, extractFile(archive, join(...path.split('/'))))
+  }
+}
+
+/** Files whose bytes are in the archive itself, with `/` between folders. */
+export function packedFiles(archive: string): string[] {
+  const found: string[] = []
+  const visit = (folder: DirectoryRecord, path: string) => {
+    for (const [name, entry] of Object.entries(folder.files)) {
+      const at = posix.join(path, name)
+      if ('files' in entry) visit(entry, at)
+      else if (!('link' in entry) && !entry.unpacked) found.push(at)
+    }
+  }
+  visit(getRawHeader(archive).header, '')
+  return found
+}

@@ -1,0 +1,22 @@
+/** What the person who builds says by variables. */
+
+/** Where the desktop looks for updates, if anywhere. Throws for an address that anybody between could answer. */
+export function feedOf(env: NodeJS.ProcessEnv): string | undefined {
+  const url = env.HOMEPORT_UPDATE_URL
+  if (!url) return undefined
+  const { protocol, hostname, username } = new URL(url)
+  const isNear = hostname === '127.0.0.1' || hostname === 'localhost'
+  if (username !== '' || !(protocol === 'https:' || (protocol === 'http:' && isNear)))
+    throw new Error('HOMEPORT_UPDATE_URL is an https address without a name or password in it.')
+  return url
+}
+
+/** Whether Apple's notary can be asked: by an API key, an account, or a profile in the keychain. */
+export function hasNotary(env: NodeJS.ProcessEnv): boolean {
+  const has = (...names: string[]) => names.every((name) => env[name])
+  return (
+    has('APPLE_API_KEY', 'APPLE_API_KEY_ID', 'APPLE_API_ISSUER') ||
+    has('APPLE_ID', 'APPLE_APP_SPECIFIC_PASSWORD', 'APPLE_TEAM_ID') ||
+    has('APPLE_KEYCHAIN_PROFILE')
+  )
+}
