@@ -4,7 +4,14 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 
 /** Only the desktop reads these. */
-const desktopOnly = ['out/preload/', 'out/main/index.js', 'resources/', 'node_modules/electron-updater/', 'node_modules/builder-util-runtime/']
+const desktopOnly = [
+  'out/preload/',
+  'out/main/index.js',
+  'resources/tray/',
+  'resources/icon.png',
+  'node_modules/electron-updater/',
+  'node_modules/builder-util-runtime/',
+]
 
 /**
  * The command line runs on Node, which cannot read archives. What it needs of the archive is laid beside it, where the programs lie

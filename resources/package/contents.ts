@@ -2,7 +2,15 @@ import { readFileSync } from 'node:fs'
 
 /** What goes into a package and what does not. `test/packaging/` holds the result to it. */
 
-const ours = ['out/main/**', 'out/preload/**', 'out/renderer/**', '!out/**/*.map', 'resources/tray/*', 'resources/icon.png']
+const ours = [
+  'out/main/**',
+  'out/preload/**',
+  'out/renderer/**',
+  '!out/**/*.map',
+  'resources/tray/*.{png,ico}',
+  'resources/icon.png',
+  'resources/samples/**',
+]
 
 /** Not even looked through: without this electron-builder reads every folder of the checkout. */
 const rooms = ['!{.ci,.git,dist,main,preload,renderer,server,test,test-results}{,/**}', '!out/{gallery,test}{,/**}']

@@ -1,4 +1,4 @@
-import type { Configuration, PlatformSpecificBuildOptions } from 'electron-builder'
+import type { Configuration } from 'electron-builder'
 import { afterPack } from './after-pack.ts'
 import { beforePack } from './before-pack.ts'
 import { filesFor, npmFolder } from './contents.ts'
@@ -11,7 +11,7 @@ import { feedOf, hasNotary } from './environment.ts'
 const feed = feedOf(process.env)
 
 /** arm64 and x64 of each; a run makes those that the command line names. */
-const both = (...names: string[]): PlatformSpecificBuildOptions['target'] => names.map((target) => ({ target, arch: ['x64', 'arm64'] }))
+const both = <Name extends string>(...names: Name[]) => names.map((target) => ({ target, arch: ['x64' as const, 'arm64' as const] }))
 
 export default {
   appId: 'dev.homeport.desktop',

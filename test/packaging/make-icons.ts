@@ -1,0 +1,59 @@
+/**
+ * `npm run icons`: draws every icon of the desktop from resources/icon.svg, resources/icon-small.svg (for 32 pixels and less) and
+ * resources/tray/tray.svg. Chromium draws; the containers of macOS and Windows only hold PNG files. The results are in the repository.
+ */
+import { chromium } from '@playwright/test'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from '../support/instance-process.ts'
+import { chromiumPath, requires } from '../support/requirements.ts'
+import { icnsTypes, writeIcns, writeIco } from './icon-files.ts'
+
+const resources = join(root, 'resources')
+const { ok, reason } = requires('chromium')
+if (!ok) throw new Error(reason)
+const browser = await chromium.launch({ ...(chromiumPath ? { executablePath: chromiumPath } : {}), args: ['--no-sandbox'] })
+const page = await browser.newPage()
+
+/** A drawing at a size, with an empty margin around it (a part of the size). */
+async function draw(drawing: string, size: number, margin = 0): Promise<Buffer> {
+  const svg = readFileSync(join(resources, drawing), 'base64')
+  const png = await page.evaluate(
+    async ({ svg, size, margin }) => {
+      const image = new Image()
+      image.src = `data:image/svg+xml;base64,${svg}`
+      await image.decode()
+      const canvas = document.createElement('canvas')
+      canvas.width = canvas.height = size
+      const edge = Math.round(size * margin)
+      canvas.getContext('2d')?.drawImage(image, edge, edge, size - 2 * edge, size - 2 * edge)
+      return canvas.toDataURL('image/png').split(',')[1] ?? ''
+    },
+    { svg, size, margin },
+  )
+  return Buffer.from(png, 'base64')
+}
+
+const icon = (size: number, margin = 0) => draw(size <= 32 ? 'icon-small.svg' : 'icon.svg', size, margin)
+const drawAll = (sizes: number[], marginOf: (size: number) => number = () => 0) =>
+  Promise.all(sizes.map(async (size) => ({ size, png: await icon(size, marginOf(size)) })))
+const write = (path: string, bytes: Buffer) => writeFileSync(join(resources, path), bytes)
+
+for (const folder of ['package/icons', 'tray']) mkdirSync(join(resources, folder), { recursive: true })
+
+// Linux: one file for each size; its window and its tray take colour.
+for (const { size, png } of await drawAll([16, 24, 32, 48, 64, 128, 256, 512, 1024])) write(`package/icons/${size}x${size}.png`, png)
+write('icon.png', await icon(512))
+write('tray/tray.png', await icon(32))
+write('tray/tray@2x.png', await icon(64))
+
+write('package/icon.ico', writeIco(await drawAll([16, 20, 24, 32, 40, 48, 64, 128, 256])))
+write('tray/tray.ico', writeIco(await drawAll([16, 20, 24, 32, 48])))
+
+// macOS leaves a tenth free around the shape of an app, less where there is no room; its tray colours a black drawing by itself.
+const sizes = [...new Set(Object.values(icnsTypes))]
+write('package/icon.icns', writeIcns(await drawAll(sizes, (size) => (size <= 32 ? 1 / 16 : 0.098))))
+write('tray/trayTemplate.png', await draw('tray/tray.svg', 16))
+write('tray/trayTemplate@2x.png', await draw('tray/tray.svg', 32))
+
+await browser.close()
