@@ -23,7 +23,7 @@ export function applyEvent(cache: QueryClient, event: EventOf<'followInstance'>)
 }
 
 export function putProject(cache: QueryClient, project: Project): void {
-  askAgain(cache, keys.projects, keys.project(project.slug))
+  askAgain(cache, () => putProject(cache, project), keys.projects, keys.project(project.slug))
   cache.setQueryData(keys.project(project.slug), project)
   cache.setQueryData<ProjectPages>(keys.projects, (data) => {
     if (!data) return data
@@ -44,6 +44,7 @@ export function putProject(cache: QueryClient, project: Project): void {
 }
 
 export function removeProject(cache: QueryClient, slug: string): void {
+  askAgain(cache, () => removeProject(cache, slug), keys.projects)
   cache.setQueryData<ProjectPages>(
     keys.projects,
     (data) => data && { ...data, pages: data.pages.map((page) => ({ ...page, projects: page.projects.filter((project) => project.slug !== slug) })) },
@@ -70,7 +71,14 @@ export function removeProject(cache: QueryClient, slug: string): void {
 export function putDeployment(cache: QueryClient, deployment: Deployment): void {
   const slug = slugOf(cache, deployment.project_id)
   if (slug === undefined) return
-  askAgain(cache, ['deployments', slug], keys.latest(slug), keys.serving(slug), keys.deployment(slug, deployment.id))
+  askAgain(
+    cache,
+    () => putDeployment(cache, deployment),
+    ['deployments', slug],
+    keys.latest(slug),
+    keys.serving(slug),
+    keys.deployment(slug, deployment.id),
+  )
 
   cache.setQueryData<DeploymentDetail>(keys.deployment(slug, deployment.id), (detail) => detail && { ...detail, ...deployment })
   cache.setQueryData<Deployment | null>(keys.latest(slug), (latest) =>
@@ -126,20 +134,28 @@ export function slugOf(cache: QueryClient, projectId: string): string | undefine
 
 /** Everything on screen is asked for again. Of a long list only its beginning: the rest comes back as somebody scrolls to it. */
 export function refreshAll(cache: QueryClient): void {
-  cache.setQueryData<ProjectPages>(keys.projects, (data) => data && { pages: data.pages.slice(0, 2), pageParams: data.pageParams.slice(0, 2) })
+  cache.setQueryData<ProjectPages>(keys.projects, shortened)
+  cache.setQueriesData<DeploymentPages>({ queryKey: ['deployments'] }, shortened)
   // What is under way was perhaps answered before the news: without this, a first answer would not be asked for again.
   void cache.cancelQueries().then(() => cache.invalidateQueries())
 }
 
+/** What a list keeps that nobody looks at any more, or that has to be asked for anew. */
+export function shortened<Page>(data: InfiniteData<Page, string | null> | undefined): InfiniteData<Page, string | null> | undefined {
+  return data && data.pages.length > 2 ? { pages: data.pages.slice(0, 2), pageParams: data.pageParams.slice(0, 2) } : data
+}
+
 /** An answer that is under way may be older than the news that has just been written: it is asked for again. */
-function askAgain(cache: QueryClient, ...names: (readonly unknown[])[]): void {
+function askAgain(cache: QueryClient, put: () => void, ...names: (readonly unknown[])[]): void {
   for (const queryKey of names) {
     for (const query of cache.getQueryCache().findAll({ queryKey, fetchStatus: 'fetching' })) {
-      // A long list that fetches its next page has taken the news in already; the page under way is of older ones.
-      if (query.queryKey[0] === keys.projects[0] && query.state.data !== undefined) continue
-      void cache
-        .cancelQueries({ queryKey: query.queryKey, exact: true })
-        .then(() => cache.invalidateQueries({ queryKey: query.queryKey, exact: true }))
+      // A long list that fetches its next page goes on: that page is of older ones. It is put behind the pages as they were when it was
+      // asked for, so that the news has to be told again.
+      if (query.state.fetchMeta?.fetchMore?.direction === 'forward' && query.state.data !== undefined) void query.promise?.then(put, put)
+      else
+        void cache
+          .cancelQueries({ queryKey: query.queryKey, exact: true })
+          .then(() => cache.invalidateQueries({ queryKey: query.queryKey, exact: true }))
     }
   }
 }

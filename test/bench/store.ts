@@ -13,10 +13,11 @@ export const storeSize = { projects: 10_000, deployments: 210_000 } as const
 export const bigProject = 'project-0'
 
 /**
- * A data folder as an instance has it after years of work: 10 000 projects with a deployment each, and one of them with 200 000,
+ * A data folder as an instance has it after years of work: 10 000 projects with a deployment each, and one of them with 200 000 more,
  * with their steps, all of them the owner's. Written by our own store, in a few big transactions.
  */
-export async function makeStore(): Promise<{ data: string; seconds: number }> {
+export async function makeStore(options: { deployments?: number } = {}): Promise<{ data: string; seconds: number }> {
+  const deployments = options.deployments ?? storeSize.deployments
   const data = mkdtempSync(join(tmpdir(), 'homeport-bench-store-'))
   // A first start makes the owner, the key and the settings.
   const first = await serve({ data })
@@ -52,9 +53,9 @@ export async function makeStore(): Promise<{ data: string; seconds: number }> {
       }
     })
     const chunk = 10_000
-    for (let from = 0; from < storeSize.deployments; from += chunk) {
+    for (let from = 0; from < deployments; from += chunk) {
       store.db.writeNow((tx) => {
-        for (let n = from; n < from + chunk; n++) {
+        for (let n = from; n < Math.min(from + chunk, deployments); n++) {
           const id = newId('dpl')
           const project = projects[n < storeSize.projects ? n : 0] ?? ''
           tx.sqlRun(

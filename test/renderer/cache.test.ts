@@ -1,9 +1,10 @@
-import { QueryClient } from '@tanstack/react-query'
+import { InfiniteQueryObserver, QueryClient } from '@tanstack/react-query'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import type { Project } from '../../server/contract/projects.ts'
 import { applyEvent } from '../../renderer/api/cache.ts'
 import { keys } from '../../renderer/api/keys.ts'
+import { until } from '../support/until.ts'
 
 let cache: QueryClient
 
@@ -32,6 +33,32 @@ describe('what the stream tells', () => {
     ])
     applyEvent(cache, { event: 'project_removed', id: null, data: { id: 'prj_b', slug: 'b' } })
     expect(cache.getQueryData<{ pages: { projects: Project[] }[] }>(keys.projects)?.pages[0]?.projects.map(({ slug }) => slug)).toEqual(['c', 'a'])
+  })
+
+  it('is not lost while a long list brings its next page', async () => {
+    let answer: (page: { projects: Project[]; next_cursor: string | null }) => void = () => undefined
+    const observer = new InfiniteQueryObserver(cache, {
+      queryKey: keys.projects,
+      queryFn: () => new Promise<{ projects: Project[]; next_cursor: string | null }>((resolve) => (answer = resolve)),
+      initialPageParam: null,
+      getNextPageParam: (page: { next_cursor: string | null }) => page.next_cursor,
+    })
+    const stop = observer.subscribe(() => undefined)
+    answer({ projects: [project('c', 3), project('b', 2)], next_cursor: 'b' })
+    await until(() => observer.getCurrentResult().isSuccess || undefined, { what: 'the first page' })
+    const more = observer.fetchNextPage()
+    applyEvent(cache, { event: 'project', id: null, data: { project: { ...project('b', 2), status: 'live' } } })
+    applyEvent(cache, { event: 'project_removed', id: null, data: { id: 'prj_c', slug: 'c' } })
+    applyEvent(cache, { event: 'project', id: null, data: { project: project('d', 4) } })
+    answer({ projects: [project('a', 1)], next_cursor: null })
+    await more
+    const told = () =>
+      cache
+        .getQueryData<{ pages: { projects: Project[] }[] }>(keys.projects)
+        ?.pages.flatMap(({ projects }) => projects.map(({ slug, status }) => `${slug} ${status}`))
+    await until(() => told()?.length === 3 || undefined, { what: 'the news once more' })
+    expect(told()).toEqual(['d created', 'b live', 'a created'])
+    stop()
   })
 
   it('leaves an old project that is not loaded yet to its page', () => {

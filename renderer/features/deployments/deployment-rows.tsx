@@ -1,3 +1,4 @@
+import { memo } from 'react'
 import { Link } from 'wouter'
 import type { Deployment } from '../../../server/contract/deployments.ts'
 import { duration } from '../../ui/format.ts'
@@ -7,33 +8,44 @@ import { DeploymentLine, deploymentTitle, triggerWord } from './deployment-line.
 import { isTerminal, tookMs } from './progress.ts'
 import './deployment-rows.css'
 
+/** In px, of a row that says no more than most do. */
+export const rowHeight = 62
+
 export function DeploymentRows({ slug, deployments }: { slug: string; deployments: Deployment[] }) {
   return (
     <ul className="deployment-rows" data-rows>
       {deployments.map((deployment) => (
-        <li key={deployment.id} className="deployment-row">
-          <Link
-            href={`/projects/${slug}/deployments/${deployment.id}`}
-            className="deployment-cover"
-            aria-label={`${deploymentTitle(deployment)}, ${deploymentSign(deployment.status).word}`}
-          />
-          <span className="deployment-status">
-            <StatusWord sign={deploymentSign(deployment.status)} />
-          </span>
-          <DeploymentLine deployment={deployment} />
-          <span className="deployment-trigger quiet">
-            {triggerWord(deployment.trigger)}
-            {deployment.target === 'preview' && ' · preview'}
-          </span>
-          <span className="deployment-took">
-            <Took deployment={deployment} />
-          </span>
-          <span className="deployment-current">{deployment.is_current && <span className="current">In service</span>}</span>
+        <li key={deployment.id}>
+          <DeploymentRow slug={slug} deployment={deployment} />
         </li>
       ))}
     </ul>
   )
 }
+
+export const DeploymentRow = memo(function DeploymentRow({ slug, deployment }: { slug: string; deployment: Deployment }) {
+  return (
+    <div className="deployment-row">
+      <Link
+        href={`/projects/${slug}/deployments/${deployment.id}`}
+        className="deployment-cover"
+        aria-label={`${deploymentTitle(deployment)}, ${deploymentSign(deployment.status).word}`}
+      />
+      <span className="deployment-status">
+        <StatusWord sign={deploymentSign(deployment.status)} />
+      </span>
+      <DeploymentLine deployment={deployment} />
+      <span className="deployment-trigger quiet">
+        {triggerWord(deployment.trigger)}
+        {deployment.target === 'preview' && ' · preview'}
+      </span>
+      <span className="deployment-took">
+        <Took deployment={deployment} />
+      </span>
+      <span className="deployment-current">{deployment.is_current && <span className="current">In service</span>}</span>
+    </div>
+  )
+})
 
 function Took({ deployment }: { deployment: Deployment }) {
   const now = useNow(isTerminal(deployment.status) ? null : 1_000)

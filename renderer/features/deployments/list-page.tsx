@@ -1,4 +1,5 @@
 import { ListFilter } from 'lucide-react'
+import { useEffect, useMemo, useState } from 'react'
 import { useSearchParams } from 'wouter'
 import type { DeploymentStatus, DeploymentTarget } from '../../../server/contract/deployments.ts'
 import type { DeploymentFilter } from '../../api/keys.ts'
@@ -8,7 +9,8 @@ import { Button } from '../../ui/button.tsx'
 import { Empty, ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
 import { useTitle } from '../frame/title.ts'
 import { useBeacon } from '../project/beacon.ts'
-import { DeploymentRows } from './deployment-rows.tsx'
+import { DeploymentList } from './deployment-list.tsx'
+import { rowHeight } from './deployment-rows.tsx'
 import { deploymentSign } from '../../ui/status.tsx'
 import './list-page.css'
 
@@ -23,7 +25,18 @@ export default function DeploymentListPage({ slug }: { slug: string }) {
   const { data: project } = useProject(slug)
   const { data: latest } = useLatest(slug)
   useTitle(`Deployments · ${project?.name ?? slug}`, useBeacon(latest))
-  const deployments = data?.pages.flatMap((page) => page.deployments) ?? []
+  const deployments = useMemo(() => data?.pages.flatMap((page) => page.deployments) ?? [], [data])
+  const [goesToEnd, setGoesToEnd] = useState(false)
+  const bringMore = () => {
+    if (hasNextPage && !isFetchingNextPage && !error) void fetchNextPage()
+  }
+
+  useEffect(() => {
+    if (!goesToEnd) return
+    if (hasNextPage && !error) return bringMore()
+    setGoesToEnd(false)
+    window.scrollTo({ top: document.documentElement.scrollHeight })
+  })
 
   const set = (name: keyof DeploymentFilter, value: string) =>
     setParams(
@@ -64,18 +77,29 @@ export default function DeploymentListPage({ slug }: { slug: string }) {
       </div>
       {error && <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />}
       <section className="card" aria-label="Deployments">
-        {isPending && <SkeletonRows rows={8} height={62} />}
-        {deployments.length > 0 && <DeploymentRows slug={slug} deployments={deployments} />}
+        {isPending && <SkeletonRows rows={8} height={rowHeight} />}
+        {deployments.length > 0 && <DeploymentList slug={slug} deployments={deployments} isWhole={!hasNextPage} onEnd={bringMore} />}
         {data && deployments.length === 0 && (
           <Empty icon={ListFilter} title={isFiltered ? 'No deployment fits these filters' : 'No deployment yet'}>
             {isFiltered ? 'Take a filter away to see more.' : 'Press Deploy to make the first one.'}
           </Empty>
         )}
       </section>
-      {hasNextPage && (
-        <Button className="older" busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          Older deployments
-        </Button>
+      {deployments.length > 0 && (
+        <div className="list-foot">
+          <p className="faint" role="status">
+            {goesToEnd
+              ? `On the way to the oldest; ${deployments.length.toLocaleString()} so far`
+              : hasNextPage
+                ? `The newest ${deployments.length.toLocaleString()} deployments; more come as you scroll`
+                : `${deployments.length.toLocaleString()} ${deployments.length === 1 ? 'deployment' : 'deployments'}${isFiltered ? ' that fit' : ''}`}
+          </p>
+          {(hasNextPage || goesToEnd) && (
+            <Button kind="bare" onClick={() => setGoesToEnd(!goesToEnd)}>
+              {goesToEnd ? 'Stop' : 'To the oldest'}
+            </Button>
+          )}
+        </div>
       )}
     </div>
   )

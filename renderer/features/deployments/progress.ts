@@ -8,7 +8,7 @@ export function isTerminal(status: DeploymentStatus): status is 'ready' | 'faile
 /** How long a deployment took from the start of its work, or has taken so far, in ms; null while it waits. */
 export function tookMs(deployment: Deployment, now: number): number | null {
   if (deployment.started_at === null) return null
-  return (deployment.finished_at === null ? now : Date.parse(deployment.finished_at)) - Date.parse(deployment.started_at)
+  return Math.max(0, (deployment.finished_at === null ? now : Date.parse(deployment.finished_at)) - Date.parse(deployment.started_at))
 }
 
 export function stepMs(step: Step, now: number): number | null {

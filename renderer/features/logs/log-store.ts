@@ -10,6 +10,9 @@ export interface LogLine {
   group: string | null
   /** Its number, from 1, for as long as the store lives. */
   number: number
+  /** Made once, when first asked for: a hundred thousand lines are measured when the window changes, and searched at every key. */
+  width?: number | undefined
+  lower?: string | undefined
 }
 
 /** Lines as they arrive. Readers are told at most once per frame. */
@@ -51,7 +54,8 @@ export function createLogStore(): LogStore {
       return epoch
     },
     append(more) {
-      for (const line of more) lines.push({ ...line, number: ++last })
+      // Fields that come later have their place from the start: lines stay of one shape.
+      for (const line of more) lines.push({ ...line, number: ++last, width: undefined, lower: undefined })
       if (lines.length > capacity) {
         lines = lines.slice(lines.length - capacity + dropAtOnce)
         epoch++
@@ -75,17 +79,15 @@ export function createLogStore(): LogStore {
 /** A hostile line of a megabyte must not stop the page: this much of a line is shown. Copy and download have it whole. */
 export const shownColumns = 16_384
 
-const widths = new WeakMap<LogLine, number>()
-
 /** How many columns a line takes. Beyond Latin a character may take two: better a line too tall than cut. */
 export function widthOf(line: LogLine): number {
-  let width = widths.get(line)
+  let width = line.width
   if (width === undefined) {
     const text = plainText(line.text)
+    line.lower = text.toLowerCase()
     width = text.length
     if (/[\u1100-\uffff]/.test(text)) for (const character of text) if (/[\u1100-\u{10ffff}]/u.test(character)) width += 1
-    width = Math.min(width, shownColumns)
-    widths.set(line, width)
+    line.width = width = Math.min(width, shownColumns)
   }
   return width
 }
@@ -93,7 +95,7 @@ export function widthOf(line: LogLine): number {
 export function matches(line: LogLine, words: string, sources: LogSource | null, group: string | null): boolean {
   if (sources !== null && line.source !== sources) return false
   if (group !== null && line.group !== group) return false
-  return words === '' || plainText(line.text).toLowerCase().includes(words)
+  return words === '' || (line.lower ??= plainText(line.text).toLowerCase()).includes(words)
 }
 
 /** As a file or the clipboard gets it. */

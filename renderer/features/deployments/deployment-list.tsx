@@ -1,0 +1,55 @@
+import { useWindowVirtualizer } from '@tanstack/react-virtual'
+import { useEffect, useLayoutEffect, useRef, useState } from 'react'
+import type { Deployment } from '../../../server/contract/deployments.ts'
+import { DeploymentRow, rowHeight } from './deployment-rows.tsx'
+
+interface Props {
+  slug: string
+  deployments: Deployment[]
+  /** How many there are is not known before the last page. */
+  isWhole: boolean
+  onEnd: () => void
+}
+
+/** Thousands of deployments, of which only those in view exist on the page. Rows are as tall as what they say. */
+export function DeploymentList({ slug, deployments, isWhole, onEnd }: Props) {
+  const list = useRef<HTMLUListElement>(null)
+  const [top, setTop] = useState(0)
+  // What stands above may come later, and go.
+  useLayoutEffect(() => setTop(list.current?.offsetTop ?? 0))
+  const virtualizer = useWindowVirtualizer({
+    count: deployments.length,
+    estimateSize: () => rowHeight,
+    overscan: 6,
+    scrollMargin: top,
+    getItemKey: (index) => deployments[index]?.id ?? index,
+  })
+  const items = virtualizer.getVirtualItems()
+  const last = items.at(-1)?.index ?? 0
+
+  useEffect(() => {
+    // Half a page ahead of the eye, so that a steady hand never meets the end.
+    if (last >= deployments.length - 50) onEnd()
+  }, [last, deployments.length, onEnd])
+
+  return (
+    <ul ref={list} className="deployment-rows deployment-list" data-rows style={{ height: virtualizer.getTotalSize() }} aria-label="Deployments">
+      {items.map((item) => {
+        const deployment = deployments[item.index]
+        if (!deployment) return null
+        return (
+          <li
+            key={item.key}
+            ref={virtualizer.measureElement}
+            data-index={item.index}
+            aria-setsize={isWhole ? deployments.length : -1}
+            aria-posinset={item.index + 1}
+            style={{ transform: `translateY(${item.start - virtualizer.options.scrollMargin}px)` }}
+          >
+            <DeploymentRow slug={slug} deployment={deployment} />
+          </li>
+        )
+      })}
+    </ul>
+  )
+}

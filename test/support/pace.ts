@@ -1,0 +1,114 @@
+import type { Page } from '@playwright/test'
+
+/** How smoothly a stretch of time went, as the page itself saw it. */
+export interface Pace {
+  frames: number
+  median_ms: number
+  p95_ms: number
+  /** Frames that took more than two turns of a screen that has 60 of them a second. */
+  missed: number
+  /** Of the main thread; what is under 50 ms is no long task and counts as 0. */
+  longest_task_ms: number
+}
+
+interface Seen {
+  tasks: number[]
+  shifts: { value: number; who: string[] }[]
+  frames: number[]
+}
+
+declare global {
+  interface Window {
+    homeportPace: Seen
+  }
+}
+
+/** To be called before the page is opened: it then notes what holds it up and what jumps. */
+export async function watchPace(page: Page): Promise<void> {
+  await page.addInitScript(() => {
+    const seen: Seen = { tasks: [], shifts: [], frames: [] }
+    window.homeportPace = seen
+    new PerformanceObserver((list) => seen.tasks.push(...list.getEntries().map(({ duration }) => duration))).observe({ type: 'longtask' })
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) {
+        const shift = entry as PerformanceEntry & { value: number; hadRecentInput: boolean; sources?: { node?: Node | null }[] }
+        if (shift.hadRecentInput) continue
+        const who = (shift.sources ?? []).map(({ node }) => (node instanceof Element ? `${node.tagName.toLowerCase()}.${node.className}` : 'text'))
+        seen.shifts.push({ value: shift.value, who })
+      }
+    }).observe({ type: 'layout-shift', buffered: true })
+    let before = 0
+    const turn = (now: number) => {
+      if (before > 0) seen.frames.push(now - before)
+      before = now
+      requestAnimationFrame(turn)
+    }
+    requestAnimationFrame(turn)
+  })
+}
+
+/** The pace of the page while something is done to it. */
+export async function paceOf(page: Page, act: () => Promise<unknown>): Promise<Pace> {
+  await page.evaluate(() => {
+    window.homeportPace.frames = []
+    window.homeportPace.tasks = []
+  })
+  await act()
+  // Long tasks are told a moment after they ended.
+  const { frames, tasks } = await page.evaluate(
+    () => new Promise<Seen>((resolve) => requestAnimationFrame(() => setTimeout(() => resolve(window.homeportPace), 100))),
+  )
+  const sorted = frames.toSorted((a, b) => a - b)
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Infinity
+  return {
+    frames: frames.length,
+    median_ms: at(0.5),
+    p95_ms: at(0.95),
+    missed: frames.filter((frame) => frame > 33.4).length,
+    longest_task_ms: Math.max(0, ...tasks),
+  }
+}
+
+/** What moved by itself since the page was opened or asked last: how much, and who. */
+export async function shiftOf(page: Page): Promise<{ sum: number; who: string[] }> {
+  const shifts = await page.evaluate(() => window.homeportPace.shifts.splice(0))
+  return {
+    sum: shifts.reduce((sum, { value }) => sum + value, 0),
+    who: [...new Set(shifts.flatMap(({ value, who }) => who.map((one) => `${one} (${value.toFixed(3)})`)))],
+  }
+}
+
+/** Milliseconds from what a person does (a key, a click) until what comes of it is painted. `isThere` runs in the page. */
+export async function answerTime(page: Page, act: () => Promise<unknown>, isThere: string): Promise<number> {
+  const answered = page.evaluate(
+    (source) =>
+      new Promise<number>((resolve) => {
+        // oxlint-disable-next-line no-implied-eval, no-new-func -- our own words, in a page of ours
+        const look = new Function(`return (${source})`) as () => unknown
+        let began = 0
+        const start = (event: Event) => {
+          began = event.timeStamp
+          const turn = () => {
+            // The task after a frame's callbacks comes when the frame is painted.
+            if (look()) setTimeout(() => resolve(performance.now() - began))
+            else requestAnimationFrame(turn)
+          }
+          requestAnimationFrame(turn)
+        }
+        for (const type of ['keydown', 'pointerdown']) window.addEventListener(type, start, { capture: true, once: true })
+      }),
+    isThere,
+  )
+  // The listeners have to be there first.
+  await page.evaluate(() => new Promise(requestAnimationFrame))
+  await act()
+  return answered
+}
+
+/** Turns the wheel over what is under the pointer, as quickly as a hand does. */
+export async function turnWheel(page: Page, times: number, delta: number): Promise<void> {
+  for (let time = 0; time < times; time++) {
+    await page.mouse.wheel(0, delta)
+    await page.evaluate(() => new Promise(requestAnimationFrame))
+  }
+}
