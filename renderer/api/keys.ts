@@ -39,9 +39,13 @@ export const keys = {
   /** Of a project, or with null of all. */
   domains: (slug: string | null) => ['domains', slug],
   domain: (id: string) => ['domain', id],
+  everyOffer: ['offers'],
   offers: (query: string) => ['offers', query],
   users: ['users'],
   team: ['team'],
   tokens: ['tokens'],
   doctor: ['doctor'],
+  /** Both of the instance that served the page alone. */
+  remotes: ['remotes'],
+  remoteState: (id: string, has_token: boolean) => ['remote-state', id, has_token],
 } as const

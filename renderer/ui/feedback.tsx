@@ -29,14 +29,28 @@ export function SkeletonRows({ rows, height }: { rows: number; height: number })
 }
 
 /** Nothing here yet, and what to do about it. */
-export function Empty({ icon: Icon, title, children, action }: { icon: LucideIcon; title: string; children: ReactNode; action?: ReactNode }) {
+export function Empty({
+  icon: Icon,
+  title,
+  children,
+  action,
+  isPage = false,
+}: {
+  icon: LucideIcon
+  title: string
+  children: ReactNode
+  action?: ReactNode
+  /** It is all that the page has to say, and so its heading. */
+  isPage?: boolean
+}) {
+  const Heading = isPage ? 'h1' : 'h2'
   return (
     <div className="empty">
       <Contours />
       <span className="empty-icon">
         <Icon size={20} aria-hidden />
       </span>
-      <h2>{title}</h2>
+      <Heading>{title}</Heading>
       <p className="quiet">{children}</p>
       {action}
     </div>

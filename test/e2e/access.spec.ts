@@ -1,4 +1,4 @@
-import { buildDashboard, expectForEverybody, test as base } from './fixtures.ts'
+import { buildDashboard, expectForEverybody, rulesOfColour, test as base } from './fixtures.ts'
 import { type Stage, closeScreen, openScreen, screens, setStage } from './screens.ts'
 
 const test = base.extend<object, { stage: Stage }>({
@@ -24,10 +24,10 @@ for (const width of [1280, 390]) {
     for (const screen of screens(stage.scene).filter(({ name }) => wanted.some((part) => name.includes(part)))) {
       await test.step(screen.name, async () => {
         const page = await openScreen(context, stage, screen)
-        for (const colorScheme of ['light', 'dark'] as const) {
-          await page.emulateMedia({ colorScheme })
-          await expectForEverybody(page, `${screen.name}, ${colorScheme}, ${width} wide`)
-        }
+        await page.emulateMedia({ colorScheme: 'light' })
+        await expectForEverybody(page, `${screen.name}, light, ${width} wide`)
+        await page.emulateMedia({ colorScheme: 'dark' })
+        await expectForEverybody(page, `${screen.name}, dark, ${width} wide`, { only: rulesOfColour })
         await closeScreen(page)
       })
     }

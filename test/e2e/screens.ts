@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { BrowserContext, Page } from '@playwright/test'
+import { type BrowserContext, type Page, expect } from '@playwright/test'
 import type { ErrorEnvelope } from '../../server/contract/errors.ts'
 import { zipOf } from '../support/archives.ts'
 import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
@@ -224,6 +224,8 @@ export async function openScreen(context: BrowserContext, { scene, empty }: Stag
   const { path, seen_by = 'owner', before, is_loading = false, act } = screen
   const home = seen_by === 'newcomer' ? empty : scene.home
   const page = await context.newPage()
+  // What hangs is said at once, and is not the whole list's end.
+  page.setDefaultTimeout(20_000)
   if (lastSeenBy.get(context) !== seen_by) {
     if (seen_by === 'guest') await context.clearCookies()
     else await page.goto(await home.platform.signInUrl())
@@ -231,11 +233,10 @@ export async function openScreen(context: BrowserContext, { scene, empty }: Stag
   }
   await before?.(page)
   await page.goto(`${home.platform.dashboard_url}${path}`)
-  if (is_loading) await page.locator('.skeleton, .skeleton-row').first().waitFor()
-  else {
-    await page.locator('h1').first().waitFor()
-    await page.locator('.skeleton, .skeleton-row').first().waitFor({ state: 'detached' })
-  }
+  const skeletons = page.locator('.skeleton, .skeleton-row')
+  await expect(page.locator('h1').first(), `${screen.name} has its heading`).toBeVisible()
+  if (is_loading) await expect(skeletons.first()).toBeVisible()
+  else await expect(skeletons, `${screen.name} has its answers`).toHaveCount(0)
   await act?.(page)
   await settled(page)
   return page

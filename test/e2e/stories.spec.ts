@@ -59,6 +59,8 @@ for (const { colorScheme, width, has_bridge, hand } of variants) {
         test.setTimeout(180_000)
         const bridge = has_bridge ? await withBridge(page.context()) : null
         const faults = faultsOf(page)
+        // What cannot be pressed is said at once, by its name.
+        page.setDefaultTimeout(20_000)
         await page.goto(await home.platform.signInUrl())
         await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
         const keyboard = hand === 'keyboard' ? createKeyboard(page) : null

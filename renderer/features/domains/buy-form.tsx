@@ -40,6 +40,8 @@ export function BuyForm({
     quiet: true,
     onDone() {
       void cache.invalidateQueries({ queryKey: keys.everyDomain })
+      // What was free is taken now, for who looks again; what is bought stays in sight meanwhile.
+      void cache.invalidateQueries({ queryKey: keys.everyOffer, refetchType: 'none' })
       // A credit may have paid.
       void cache.invalidateQueries({ queryKey: keys.billing })
     },

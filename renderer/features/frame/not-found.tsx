@@ -3,10 +3,11 @@ import { Link } from 'wouter'
 import { Empty } from '../../ui/feedback.tsx'
 import { useTitle } from './title.ts'
 
-export function NotFound() {
+/** `isPage`: not below the heading of something that is there. */
+export function NotFound({ isPage = true }: { isPage?: boolean }) {
   useTitle('Not found')
   return (
-    <Empty icon={Compass} title="There is nothing at this address" action={<Link href="/">To the projects</Link>}>
+    <Empty isPage={isPage} icon={Compass} title="There is nothing at this address" action={<Link href="/">To the projects</Link>}>
       The link may be old, or what it led to was deleted.
     </Empty>
   )

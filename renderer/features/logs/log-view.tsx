@@ -60,7 +60,10 @@ export function LogView({ store, filter, wrap, showTime, follow, onFollowChange,
   useLayoutEffect(() => {
     if (!reveal || !scroller.current) return
     const index = list.rows.indexOf(reveal.line)
-    if (index >= 0) scroller.current.scrollTop = Math.max(0, list.top(index) - scroller.current.clientHeight / 3)
+    if (index < 0) return
+    scroller.current.scrollTop = Math.max(0, list.top(index) - scroller.current.clientHeight / 3)
+    // The log may be below what the window shows.
+    scroller.current.scrollIntoView({ block: 'nearest' })
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- only when asked: the rows change all the time
   }, [reveal])
 
