@@ -4,6 +4,7 @@ import type { Handlers, OperationId } from '../contract/index.ts'
 import { limits } from '../contract/limits.ts'
 import type { Context } from '../features/context.ts'
 import type { KeptAnswers } from '../features/kept-answers.ts'
+import type { Passage } from '../features/remotes.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { createApp, mount } from './app.ts'
@@ -12,6 +13,7 @@ import type { Authenticate } from './caller.ts'
 import { createDoors } from './doors.ts'
 import type { DoorOptions } from './doors.ts'
 import { createIdempotency } from './idempotency.ts'
+import { createPassing } from './passage.ts'
 import { createPipeline } from './pipeline.ts'
 import { createRateLimit } from './rate-limit.ts'
 import type { RateLimits } from './rate-limit.ts'
@@ -34,6 +36,8 @@ export interface GateOptions extends DoorOptions {
   authenticate: Authenticate
   /** Whether a token or session is still good; asked every 3 s for those that hold a stream open. */
   credentialAlive?: (credentialId: string) => Promise<boolean>
+  /** Calls of other instances, below /remote/{id}; without it there are none. */
+  passage?: Passage
   /** First answers to requests with an idempotency key; without it the header means nothing. */
   keptAnswers?: KeptAnswers
   /** Requests a minute; read on every request, so that a changed setting holds at once. */
@@ -78,6 +82,7 @@ export function createGate(options: GateOptions): Gate {
     rate,
     findCaller: createCallerLookup(options),
     resolve: options.resolve,
+    pass: options.passage && createPassing({ passage: options.passage, streams }),
     idempotency: options.keptAnswers && createIdempotency(options.keptAnswers, log),
     log,
     patience_ms: patience.request_ms,

@@ -9,6 +9,8 @@ import type { Log } from '../lib/log.ts'
 import { checkOrigin, unauthorized } from './caller.ts'
 import type { Door, DoorRequest } from './doors.ts'
 import type { Begin, Idempotency } from './idempotency.ts'
+import { findPassage } from './passage.ts'
+import type { Pass, PassageTarget } from './passage.ts'
 import { routeNotFound } from './parse.ts'
 import { accountKey, addressKey } from './rate-limit.ts'
 import type { RateLimit } from './rate-limit.ts'
@@ -47,7 +49,7 @@ interface Asked {
   pathname: string
   query: string
   body: Buffer
-  found: Found<Target>
+  found: Found<Target | PassageTarget>
 }
 
 export interface PipelineParts {
@@ -56,6 +58,8 @@ export interface PipelineParts {
   rate: RateLimit
   findCaller(req: IncomingMessage): Promise<Caller | undefined>
   resolve: ((context: Context, id: OperationId, params: Record<string, string>) => Promise<void>) | undefined
+  /** Sends what is meant for another instance on to it. */
+  pass: Pass | undefined
   /** Answers a request with a key that was answered before. */
   idempotency: Idempotency | undefined
   log: Log
@@ -67,13 +71,13 @@ export interface PipelineParts {
  * The way of every request, in the contract's order of checks: transport, host, rate, authentication, origin, resource, input,
  * and then the handler with its own 503, 402 and 409. Never rejects: what is thrown on the way becomes the envelope.
  */
-export function createPipeline({ routes, hosts, rate, findCaller, resolve, idempotency, log, patience_ms }: PipelineParts) {
+export function createPipeline({ routes, hosts, rate, findCaller, resolve, pass, idempotency, log, patience_ms }: PipelineParts) {
   return answer
 
   async function answer(req: IncomingMessage, res: ServerResponse): Promise<Answer> {
     const requestId = newId('req')
     const { pathname, query } = splitTarget(req.url ?? '')
-    const found = routes.find(req.method ?? '', pathname)
+    const found: Found<Target | PassageTarget> = (pass && findPassage(routes, req.method ?? '', pathname)) ?? routes.find(req.method ?? '', pathname)
     const { match } = found
     let key = addressKey(req.socket.remoteAddress)
     let counted: ReturnType<RateLimit['count']> | undefined
@@ -88,7 +92,8 @@ export function createPipeline({ routes, hosts, rate, findCaller, resolve, idemp
       if (!hosts.isKnown(req) && (!hosts.isOpen(req) || caller?.via !== 'token')) throw misdirected()
 
       if (caller && countedAs(match) !== 'by_address') key = accountKey(caller.account_id)
-      if (countedAs(match) !== false) {
+      // What is sent on is counted where it goes to; who may not send anything is counted here.
+      if (match?.target.kind === 'passage' ? !caller?.is_instance_owner : countedAs(match) !== false) {
         counted = rate.count(key)
         if (!counted.allowed) throw new Problem('rate_limited', `Too many requests. Wait ${counted.retry_after_s} s and go on.`, counted)
       }
@@ -98,7 +103,7 @@ export function createPipeline({ routes, hosts, rate, findCaller, resolve, idemp
       else if (match?.target.kind === 'door') result = await match.target.door.answer(doorRequest(req, { query, body, params: match.params }))
       else result = await operate(req, res, { caller, requestId, pathname, query, body, found })
     } catch (error) {
-      const problem = problemOf(error, requestId, match?.target.kind === 'operation' ? match.target.id : null, log)
+      const problem = problemOf(error, requestId, operationOf(match), log)
       result = refusal(problem, requestId)
       if (error instanceof MethodNotAllowed) result.headers.allow = error.allow.join(', ')
       // What is left of the request cannot be told from the next one.
@@ -120,6 +125,12 @@ export function createPipeline({ routes, hosts, rate, findCaller, resolve, idemp
     if (!caller || target.kind === 'door') throw routeNotFound()
 
     checkOrigin(req, caller)
+    if (target.kind === 'passage') {
+      if (!caller.is_instance_owner || !pass) throw new Problem('forbidden', 'Only the owner of this instance reaches others through it.')
+      const client = createClientSignal(res)
+      const context = new RequestContext(caller, requestId, isLocal(req), client)
+      return pass(req, res, { target, params, query, body: asked.body, context, onEnd: () => client.abort() })
+    }
     const spec: OperationSpec = allOperations[target.id]
     if (spec.access === 'owner' && !caller.is_instance_owner) throw new Problem('forbidden', 'Only the owner of this instance may do that.')
     const client = createClientSignal(res)
@@ -191,16 +202,21 @@ const misdirected = () =>
 const closing: ReadonlySet<number> = new Set([408, 413, 414, 431])
 const everyMethod = ['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS']
 
-function uploadOf(match: Match<Target> | undefined): UploadSpec | undefined {
-  if (match?.target.kind !== 'operation') return undefined
-  const spec: OperationSpec = allOperations[match.target.id]
-  return spec.upload
+function operationOf(match: Match<Target | PassageTarget> | undefined): OperationId | null {
+  if (match?.target.kind === 'operation') return match.target.id
+  return match?.target.kind === 'passage' ? match.target.operation : null
 }
 
-const countedAs = (match: Match<Target> | undefined) => (match?.target.kind === 'door' ? match.target.door.is_counted : true)
+function uploadOf(match: Match<Target | PassageTarget> | undefined): UploadSpec | undefined {
+  const id = operationOf(match)
+  const spec: OperationSpec | undefined = id === null ? undefined : allOperations[id]
+  return spec?.upload
+}
+
+const countedAs = (match: Match<Target | PassageTarget> | undefined) => (match?.target.kind === 'door' ? match.target.door.is_counted : true)
 
 /** Under these an unknown path tells nothing to somebody who is not signed in. */
-const isApiPath = (pathname: string) => pathname === '/v1' || pathname.startsWith('/v1/') || pathname.startsWith('/instance/')
+const isApiPath = (pathname: string) => pathname === '/v1' || ['/v1/', '/instance/', '/remote/'].some((start) => pathname.startsWith(start))
 
 const aliasHeaders = (pathname: string) => ({
   deprecation: 'true',

@@ -37,6 +37,11 @@ export function openUpload(req: IncomingMessage, res: ServerResponse, spec: Uplo
   return atMost(bodyOf(req, res), spec)
 }
 
+/** The body of a request as it comes in, whatever it is: a file that another instance is to have. At most so much of it. */
+export function openBody(req: IncomingMessage, res: ServerResponse, spec: UploadSpec): AsyncIterable<Uint8Array> {
+  return atMost(bodyOf(req, res), isForm(req) ? { ...spec, max_bytes: spec.max_bytes + formBytes } : spec)
+}
+
 /**
  * After a refusal: a client that is still sending gets to see its answer. Says whether the connection has to close with it,
  * because the client waits to be asked for its body.

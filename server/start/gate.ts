@@ -10,6 +10,7 @@ import { createJoining } from '../features/joining.ts'
 import type { KeptAnswers } from '../features/kept-answers.ts'
 import { createPurgeTokenLookup, type Purge } from '../features/purge.ts'
 import type { SettingsBook } from '../features/settings.ts'
+import { createPassage } from '../features/remotes.ts'
 import { createPasswordSignIn } from '../features/sign-in.ts'
 import { createGate } from '../http/index.ts'
 import type { Lan } from '../lan/lan.ts'
@@ -35,7 +36,20 @@ interface GateParts {
 }
 
 /** The gate with all that stands behind it. It does not listen yet. */
-export function openGate({ options, features, authenticator, foundation, billing, purge, settings, runtime, store, clock, log, ...parts }: GateParts) {
+export function openGate({
+  options,
+  features,
+  authenticator,
+  foundation,
+  billing,
+  purge,
+  settings,
+  runtime,
+  store,
+  clock,
+  log,
+  ...parts
+}: GateParts) {
   const began = clock.monotonic()
   const loop = monitorEventLoopDelay({ resolution: 10 })
   loop.enable()
@@ -43,6 +57,7 @@ export function openGate({ options, features, authenticator, foundation, billing
   const gate = createGate({
     handlers: createHandlers(features),
     resolve: createResolver(features),
+    passage: createPassage(features),
     keptAnswers: parts.keptAnswers,
     authenticate: authenticator,
     credentialAlive: authenticator.credentialAlive,
