@@ -23,22 +23,27 @@ const later = {
   network: () => import('./features/network/page.tsx'),
   disk: () => import('./features/instance/disk-page.tsx'),
   backups: () => import('./features/instance/backups-page.tsx'),
+  desktop: () => import('./features/desktop/page.tsx'),
   card: () => import('./features/account/card-page.tsx'),
   palette: () => import('./features/palette/palette.tsx'),
   newProject: () => import('./features/projects/new-project.tsx'),
+  samples: () => import('./features/samples/shelf.tsx'),
   keyboard: () => import('./features/keyboard/sheet.tsx'),
+  instances: () => import('./features/instances/page.tsx'),
 }
 
-/** Every address of the dashboard, below `/app`. */
+/** Every address of the dashboard, below `/app`, or below `/app/on/{id}` for another instance. */
 export const pages: Record<string, Page> = {
   '/': ProjectsPage,
   '/projects': ProjectsPage,
   '/domains': lazy(later.everyDomain),
   '/account': lazy(later.account),
+  '/instances': lazy(later.instances),
   '/instance': lazy(later.instance),
   '/instance/network': lazy(later.network),
   '/instance/disk': lazy(later.disk),
   '/instance/backups': lazy(later.backups),
+  '/instance/desktop': lazy(later.desktop),
 }
 
 /** Below `/projects/:slug`, in the order of the tabs. */
@@ -61,8 +66,6 @@ export const CardPage = lazy(later.card)
 export const Palette = lazy(later.palette)
 export const NewProject = lazy(later.newProject)
 export const KeyboardSheet = lazy(later.keyboard)
-
-export const base = '/app'
 
 /** Brings the rest while nobody waits, so that the next screen, and the first key in the palette, find it there. */
 export function bringTheRest(): void {

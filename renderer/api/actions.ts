@@ -1,11 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import type { Project } from '../../server/contract/projects.ts'
+import { useConnection } from '../stores/connection.ts'
 import { useUi } from '../stores/ui.ts'
 import { putDeployment, putProject, removeProject } from './cache.ts'
 import type { Answer, CallInput } from './client.ts'
 import { type ApiProblem, problemFrom } from './problem.ts'
-import { useClient } from './queries.ts'
 import type { RouteId } from './routes.ts'
 
 /**
@@ -13,7 +13,7 @@ import type { RouteId } from './routes.ts'
  * unless the form that asked shows it itself (`quiet`).
  */
 export function useAction<Id extends RouteId>(id: Id, options: { done?: string; quiet?: boolean; onDone?: (answer: Answer<Id>) => void } = {}) {
-  const client = useClient()
+  const { id: of, client } = useConnection((state) => state.current)
   const cache = useQueryClient()
   const showToast = useUi((state) => state.showToast)
   return useMutation<Answer<Id>, ApiProblem, CallInput<Id>>({
@@ -27,11 +27,12 @@ export function useAction<Id extends RouteId>(id: Id, options: { done?: string; 
       if (holds<Project>('project', answer)) putProject(cache, answer.project)
       if (holds<Deployment>('deployment', answer)) putDeployment(cache, answer.deployment)
       if (id === 'deleteProject' && input.params && 'slug' in input.params) removeProject(cache, input.params.slug)
-      if (options.done) showToast({ kind: 'done', text: options.done, request_id: null })
-      options.onDone?.(answer)
+      if (options.done) showToast({ kind: 'done', text: options.done, request_id: null, of })
+      // Who went to another instance meanwhile is not led back; what changed is asked for anew when this one is in front again.
+      if (useConnection.getState().current.id === of) options.onDone?.(answer)
     },
     onError(problem) {
-      if (!options.quiet) showToast({ kind: 'failed', text: problem.message, request_id: problem.request_id })
+      if (!options.quiet) showToast({ kind: 'failed', text: problem.message, request_id: problem.request_id, of })
     },
   })
 }

@@ -45,11 +45,25 @@ export interface Client {
   follow<Id extends StreamId>(id: Id, input: CallInput<Id>, handlers: FollowHandlers<EventOf<Id>>, options: FollowOptions): void
 }
 
-/** A client of one instance. `base_url` is empty for the instance that served this page; its session is then the cookie. */
-export function createClient(options: { base_url: string; token: string | null; onSignedOut: () => void }): Client {
-  const headers: Record<string, string> = options.token === null ? {} : { authorization: `Bearer ${options.token}` }
-  // A token goes to the address that it was given for and nowhere else: a redirect is refused, not followed.
-  const common = { headers, redirect: 'error', credentials: options.token === null ? 'same-origin' : 'omit' } as const
+interface Options {
+  base_url: string
+  /** The session at the instance that served the page is over. */
+  onSignedOut: () => void
+  /** The instance that this client is of takes no token that is held for it. */
+  onTokenRefused: () => void
+}
+
+/**
+ * A client of one instance. `base_url` is empty for the instance that served this page; others are reached through it (/remote/{id}).
+ * The page holds no token: its session is the cookie, and the platform puts the token of another instance in on the way.
+ */
+export function createClient(options: Options): Client {
+  const common = { headers: {}, redirect: 'error', credentials: 'same-origin' } as const
+  const note = (problem: ApiProblem) => {
+    if (problem.status === 401) options.onSignedOut()
+    if (problem.code === 'remote_token_refused') options.onTokenRefused()
+    return problem
+  }
 
   return {
     async call(id, input) {
@@ -58,29 +72,27 @@ export function createClient(options: { base_url: string; token: string | null; 
         ...common,
         method,
         // The platform asks every change that rides on a cookie for this content type: no plain form can send it.
-        headers: method === 'GET' ? headers : { ...headers, 'content-type': 'application/json' },
+        headers: method === 'GET' ? {} : { 'content-type': 'application/json' },
         body: input.body === undefined ? null : JSON.stringify(input.body),
         signal: input.signal ?? null,
       }).catch((error: unknown) => {
         if (input.signal?.aborted) throw error
         throw unreachable(error)
       })
-      if (response.status === 401) options.onSignedOut()
-      if (!response.ok) throw await problemOf(response)
+      if (!response.ok) throw note(await problemOf(response))
       return response.status === 204 ? undefined : await response.json()
     },
     async upload(id, input, file, sending) {
       const { url } = addressOf(options.base_url, id, input)
-      const { status, text } = await sendFile(url, headers, file, sending).catch((error: unknown) => {
-        if (error instanceof ApiProblem && error.status === 401) options.onSignedOut()
-        throw error
+      const { status, text } = await sendFile(url, file, sending).catch((error: unknown) => {
+        throw error instanceof ApiProblem ? note(error) : error
       })
       return status === 204 ? undefined : JSON.parse(text)
     },
     urlOf: (id, input) => addressOf(options.base_url, id, input).url,
     follow(id, input, handlers, followOptions) {
       const { url } = addressOf(options.base_url, id, input)
-      void follow(url, common, { ...handlers, onSignedOut: options.onSignedOut }, followOptions)
+      void follow(url, common, { ...handlers, onProblem: note }, followOptions)
     },
   }
 }
@@ -88,8 +100,14 @@ export function createClient(options: { base_url: string; token: string | null; 
 function addressOf(base: string, id: RouteId, input: { params?: unknown; query?: Record<string, unknown> | undefined }) {
   const [method = 'GET', template = '/'] = routes[id].split(' ')
   const params = new Map<string, unknown>(Object.entries(input.params ?? {}))
-  const path = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params.get(name))))
+  const path = template.replace(/\{(\w+)\}/g, (_, name: string) => stepOf(String(params.get(name))))
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(input.query ?? {})) if (value !== undefined) query.set(name, String(value))
   return { method, url: `${base}${path}${query.size > 0 ? `?${query}` : ''}` }
+}
+
+/** One step of a path. Two dots would be a step upwards, however they are written. */
+function stepOf(text: string): string {
+  if (/^\.{1,2}$/.test(text)) throw new ApiProblem('bad_answer', `“${text}” is no name that the platform would give.`)
+  return encodeURIComponent(text)
 }

@@ -28,10 +28,11 @@ export function useDatabase(slug: string) {
   })
 }
 
-export function useDumps(slug: string) {
+export function useDumps(slug: string, enabled: boolean) {
   const client = useClient()
   return useQuery({
     queryKey: keys.dumps(slug),
+    enabled,
     queryFn: async ({ signal }) => (await client.call('listDatabaseDumps', { params: { slug }, signal })).dumps,
     // Made from a command line, one says nothing of itself.
     refetchInterval: 2 * look_again_ms,

@@ -28,11 +28,11 @@ const silence_ms = 45_000
 // Who looks away for a moment only should find everything as it was.
 const hiddenPatience_ms = 5_000
 
-/** Server-Sent Events over fetch: carries a token, resumes by Last-Event-ID, backs off, and wakes at once when the network or the tab is back. */
+/** Server-Sent Events over fetch: resumes by Last-Event-ID, backs off, and wakes at once when the network or the tab is back. */
 export async function follow<Event>(
   url: string,
   request: { headers: Record<string, string>; redirect: 'error'; credentials: RequestCredentials },
-  handlers: FollowHandlers<Event> & { onSignedOut(): void },
+  handlers: FollowHandlers<Event> & { onProblem(problem: ApiProblem): unknown },
   { signal, end_event, rests_when_hidden = false }: FollowOptions,
 ): Promise<void> {
   let lastId: string | null = null
@@ -54,7 +54,7 @@ export async function follow<Event>(
       const response: Response = await fetch(url, { ...request, headers, signal: attempt.signal, cache: 'no-store' })
       if (!response.ok || !response.body) {
         problem = await problemOf(response)
-        if (response.status === 401) handlers.onSignedOut()
+        handlers.onProblem(problem)
         const passing = response.status >= 500 || response.status === 429 || response.status === 408
         if (!passing) return handlers.onState({ name: 'refused', problem })
       } else {

@@ -1,7 +1,8 @@
-import type { QueryClient } from '@tanstack/react-query'
+import { type QueryClient, notifyManager } from '@tanstack/react-query'
 import { applyEvent, refreshAll } from './cache.ts'
 import type { Client, EventOf } from './client.ts'
 import type { StreamState } from './follow.ts'
+import { problemFrom } from './problem.ts'
 
 type InstanceEvent = EventOf<'followInstance'>
 type Message = { kind: 'events'; events: InstanceEvent[] } | { kind: 'state'; state: 'connecting' | 'open' } | { kind: 'hello' }
@@ -30,12 +31,14 @@ export function followInstance(
     // What happened before somebody listened is not told again, at the very start as after a gap: look at all that is on screen.
     refreshAll(cache)
   }
-  const take = (events: InstanceEvent[]) => {
-    for (const event of events) {
-      applyEvent(cache, event)
-      onEvent(event)
-    }
-  }
+  // A burst is one change of the page, however many events it holds.
+  const take = (events: InstanceEvent[]) =>
+    notifyManager.batch(() => {
+      for (const event of events) {
+        applyEvent(cache, event)
+        onEvent(event)
+      }
+    })
   const lead = (tell: (message: Message) => void) => {
     client.follow(
       'followInstance',
@@ -48,7 +51,7 @@ export function followInstance(
         onState(state) {
           setState(state)
           if (state.name === 'connecting' || state.name === 'open') tell({ kind: 'state', state: state.name })
-          if (state.name === 'refused' && state.problem.status === 404) pollGently(cache, stopped.signal, setState)
+          if (state.name === 'refused' && state.problem.status === 404) pollGently(client, cache, stopped.signal, setState)
         },
       },
       { signal: stopped.signal },
@@ -82,8 +85,31 @@ export function followInstance(
   return () => stopped.abort()
 }
 
-function pollGently(cache: QueryClient, signal: AbortSignal, setState: (state: StreamState) => void): void {
+/** Asks for what is on screen again and again, and says when nobody answers. Every window asks for itself. */
+function pollGently(client: Client, cache: QueryClient, signal: AbortSignal, setState: (state: StreamState) => void): void {
   setState({ name: 'open' })
-  const timer = setInterval(() => document.visibilityState === 'visible' && refreshAll(cache), poll_ms)
-  signal.addEventListener('abort', () => clearInterval(timer))
+  let isCut = false
+  let isAsking = false
+  const look = async () => {
+    if (isAsking || document.visibilityState !== 'visible') return
+    isAsking = true
+    const problem = await client.call('listProjects', { query: { limit: '1' }, signal }).then(() => null, problemFrom)
+    isAsking = false
+    if (signal.aborted) return
+    if (problem && (problem.status === 0 || problem.status >= 500)) {
+      isCut = true
+      return setState({ name: 'waiting', problem })
+    }
+    // Coming back refreshes by itself.
+    if (isCut) setState({ name: 'open' })
+    else refreshAll(cache)
+    isCut = false
+  }
+  const timer = setInterval(() => void look(), poll_ms)
+  const now = () => void look()
+  window.addEventListener('online', now)
+  signal.addEventListener('abort', () => {
+    clearInterval(timer)
+    window.removeEventListener('online', now)
+  })
 }

@@ -4,9 +4,9 @@ import { useConnection } from '../stores/connection.ts'
 
 export type Pictured = Pick<Deployment, 'id' | 'screenshots'>
 
-/** Where the picture of a deployment lies; null while there is none, and where a browser could not ask for it: an `<img>` sends no token. */
+/** Where the picture of a deployment lies; null while there is none. */
 export function usePictureUrl(): (slug: string, deployment: Pictured | null | undefined, variant: ScreenshotVariant) => string | null {
-  const { client, token } = useConnection((state) => state.current)
+  const client = useConnection((state) => state.current.client)
   return (slug, deployment, variant) =>
-    deployment?.screenshots[variant] && token === null ? client.urlOf('getScreenshot', { params: { slug, id: deployment.id, variant } }) : null
+    deployment?.screenshots?.[variant] ? client.urlOf('getScreenshot', { params: { slug, id: deployment.id, variant } }) : null
 }

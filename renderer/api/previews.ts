@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useAction } from './actions.ts'
 import type { Answer } from './client.ts'
 import { keys } from './keys.ts'
+import { useOffered } from './offered.ts'
 import { look_again_ms, useClient } from './queries.ts'
 
 /** The open previews of a project, the newest change first. */
@@ -18,16 +19,11 @@ export function usePreviews(slug: string) {
 /** How the repository is watched; null on an instance that does not tell (a hosted one). */
 export function useWatching(slug: string) {
   const client = useClient()
+  const { is_known, instance } = useOffered()
   return useQuery({
     queryKey: keys.watching(slug),
-    queryFn: ({ signal }) =>
-      client.call('getWatching', { params: { slug }, signal }).then(
-        ({ watching }) => watching,
-        (problem) => {
-          if (problem.code === 'route_not_found') return null
-          throw problem
-        },
-      ),
+    enabled: is_known,
+    queryFn: async ({ signal }) => (instance ? (await client.call('getWatching', { params: { slug }, signal })).watching : null),
     refetchInterval: look_again_ms,
   })
 }

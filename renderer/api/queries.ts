@@ -1,8 +1,9 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import type { MetricsRange } from '../../server/contract/metrics.ts'
 import { useConnection } from '../stores/connection.ts'
-import type { Answer } from './client.ts'
+import type { Answer, Client } from './client.ts'
 import { type DeploymentFilter, keys } from './keys.ts'
+import { ApiProblem } from './problem.ts'
 
 const pageSize = '100'
 
@@ -12,15 +13,18 @@ export function useClient() {
 
 /** Who I am and where; null on an instance that does not tell (a hosted one). */
 export function useInstance() {
-  const client = useClient()
-  return useQuery({
+  return useQuery(sessionOf(useClient()))
+}
+
+export function sessionOf(client: Client) {
+  return {
     queryKey: keys.session,
-    queryFn: ({ signal }) =>
+    queryFn: ({ signal }: { signal: AbortSignal }): Promise<Answer<'getSession'> | null> =>
       client.call('getSession', { signal }).catch((problem) => {
-        if (problem.status === 404) return null
+        if (problem instanceof ApiProblem && problem.status === 404 && problem.code !== 'remote_not_found') return null
         throw problem
       }),
-  })
+  }
 }
 
 export function useProjects() {
@@ -47,7 +51,11 @@ export function useDeployments(slug: string, filter: DeploymentFilter) {
   return useInfiniteQuery({
     queryKey: keys.deployments(slug, filter),
     queryFn: ({ pageParam, signal }) =>
-      client.call('listDeployments', { params: { slug }, query: { ...filter, limit: '50', ...(pageParam ? { cursor: pageParam } : {}) }, signal }),
+      client.call('listDeployments', {
+        params: { slug },
+        query: { ...filter, limit: pageSize, ...(pageParam ? { cursor: pageParam } : {}) },
+        signal,
+      }),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next_cursor,
   })
@@ -98,10 +106,11 @@ export function useMetrics(slug: string, range: MetricsRange) {
 }
 
 /** Requests of 24 hours by hour, by slug, of the projects that were asked for something. */
-export function useSparklines() {
+export function useSparklines(enabled: boolean) {
   const client = useClient()
   return useQuery({
     queryKey: keys.sparklines,
+    enabled,
     queryFn: ({ signal }) => client.call('listSparklines', { signal }),
     select: bySlug,
     refetchInterval: 2 * look_again_ms,

@@ -96,6 +96,10 @@ export const routes = {
   verifyUser: 'POST /instance/users/{email}/verify',
   removeUser: 'DELETE /instance/users/{email}',
   addTeamMember: 'POST /instance/team',
+  listRemotes: 'GET /instance/remotes',
+  addRemote: 'POST /instance/remotes',
+  updateRemote: 'PATCH /instance/remotes/{id}',
+  deleteRemote: 'DELETE /instance/remotes/{id}',
 } as const satisfies { [Id in OperationId]?: `${Operations[Id]['method']} ${Operations[Id]['path']}` }
 
 export type RouteId = keyof typeof routes

@@ -13,7 +13,6 @@ export interface Sending {
  */
 export function sendFile(
   url: string,
-  headers: Record<string, string>,
   file: Blob,
   { type, signal, onProgress }: Sending,
 ): Promise<{ status: number; text: string }> {
@@ -22,7 +21,7 @@ export function sendFile(
     const request = new XMLHttpRequest()
     const stop = () => request.abort()
     request.open('POST', url)
-    for (const [name, value] of Object.entries({ ...headers, 'content-type': type })) request.setRequestHeader(name, value)
+    request.setRequestHeader('content-type', type)
     request.upload.addEventListener('progress', ({ loaded }) => onProgress?.(loaded, file.size))
     request.addEventListener('abort', () => reject(signal?.reason ?? new DOMException('The sending was stopped.', 'AbortError')))
     request.addEventListener('error', () => reject(unreachable(undefined)))

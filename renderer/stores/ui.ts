@@ -1,9 +1,12 @@
 import { create } from 'zustand'
+import { useConnection } from './connection.ts'
 
 export type Theme = 'light' | 'dark' | 'system'
 
 export interface Toast {
   id: number
+  /** Of which instance it tells; it shows only while that one is in front. */
+  of: string
   kind: 'done' | 'failed'
   text: string
   request_id: string | null
@@ -19,7 +22,7 @@ interface UiStore {
   setPaletteOpen(open: boolean): void
   setRailOpen(open: boolean): void
   setNewProjectOpen(open: boolean): void
-  showToast(toast: Omit<Toast, 'id'>): void
+  showToast(toast: Omit<Toast, 'id' | 'of'> & { of?: string }): void
   dropToast(id: number): void
 }
 
@@ -40,9 +43,15 @@ export const useUi = create<UiStore>((set) => ({
   setPaletteOpen: (palette_open) => set({ palette_open }),
   setRailOpen: (rail_open) => set({ rail_open }),
   setNewProjectOpen: (new_project_open) => set({ new_project_open }),
-  showToast: (toast) => set((state) => ({ toasts: [...state.toasts.slice(-2), { ...toast, id: ++lastToast }] })),
+  showToast: (toast) =>
+    set((state) => ({ toasts: [...state.toasts.slice(-2), { of: useConnection.getState().current.id, ...toast, id: ++lastToast }] })),
   dropToast: (id) => set((state) => ({ toasts: state.toasts.filter((toast) => toast.id !== id) })),
 }))
+
+// What is open belongs to the instance that it was opened on.
+useConnection.subscribe(({ current }, before) => {
+  if (current.id !== before.current.id) useUi.setState({ palette_open: false, rail_open: false, new_project_open: false })
+})
 
 /** The style sheets follow `data-theme`; without it they follow the system. */
 export function applyTheme(theme: Theme): void {

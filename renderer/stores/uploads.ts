@@ -59,7 +59,10 @@ export async function sendArchive(connection: Connection, base: string, { slug, 
     put(key, null)
     putDeployment(cache, deployment)
     if (new RegExp(`^${root}(/deployments.*|/previews)?/?$`).test(location.pathname)) navigate(`${root}/deployments/${deployment.id}`)
-    else useUi.getState().showToast({ kind: 'done', text: `${file.name} has arrived; ${slug} is being deployed from it.`, request_id: null })
+    else
+      useUi
+        .getState()
+        .showToast({ kind: 'done', text: `${file.name} has arrived; ${slug} is being deployed from it.`, request_id: null, of: connection.id })
   } catch (error) {
     if (!isGivenUp(error)) return put(key, { state: 'refused', name: file.name, problem: problemFrom(error) })
     put(key, null)

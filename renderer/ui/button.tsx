@@ -1,5 +1,6 @@
 import type { LucideIcon } from 'lucide-react'
 import type { ButtonHTMLAttributes, ReactNode } from 'react'
+import { webAddress } from './web-address.ts'
 import './button.css'
 
 interface Props extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'children'> {
@@ -54,10 +55,10 @@ export function ButtonLink({
   kind?: 'primary' | 'plain'
   children: ReactNode
 }) {
-  // Only of the web: an address comes from an instance, and may say anything.
-  if (!/^https?:\/\//.test(href)) return null
+  const address = webAddress(href)
+  if (address === undefined) return null
   return (
-    <a className={`button button-${kind}`} href={href} target="_blank" rel="noreferrer noopener">
+    <a className={`button button-${kind}`} href={address} target="_blank" rel="noreferrer noopener">
       {Icon && <Icon size={15} aria-hidden />}
       <span>{children}</span>
     </a>

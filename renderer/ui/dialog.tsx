@@ -1,7 +1,10 @@
 import { X } from 'lucide-react'
 import { Dialog as Radix } from 'radix-ui'
 import { type FormEvent, type ReactNode, useState } from 'react'
+import { homeId } from '../stores/address.ts'
+import { useConnection } from '../stores/connection.ts'
 import { Button, IconButton } from './button.tsx'
+import { calm } from './calm.ts'
 import { TextField } from './field.tsx'
 import './dialog.css'
 
@@ -21,8 +24,9 @@ export function Dialog({ open, onOpenChange, title, about, children }: Props) {
         <Radix.Overlay className="scrim" />
         <Radix.Content className="dialog" {...(about ? {} : { 'aria-describedby': undefined })}>
           <header className="dialog-head">
-            <Radix.Title className="dialog-title">{title}</Radix.Title>
-            {about && <Radix.Description className="quiet">{about}</Radix.Description>}
+            <InFront />
+            <Radix.Title className="dialog-title">{calm(title)}</Radix.Title>
+            {about && <Radix.Description className="quiet">{typeof about === 'string' ? calm(about) : about}</Radix.Description>}
           </header>
           {children}
           {/* Last, so that the first thing to fill in has the focus when the dialog opens. */}
@@ -32,6 +36,17 @@ export function Dialog({ open, onOpenChange, title, about, children }: Props) {
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>
+  )
+}
+
+/** On another instance a dialog says whose things it is about, so that nobody deletes there what was meant here. */
+function InFront() {
+  const { id, name, origin, hue } = useConnection((state) => state.current)
+  if (id === homeId) return null
+  return (
+    <p className="dialog-front" style={{ '--hue': hue } as React.CSSProperties}>
+      <span>On {calm(name)}</span> <span className="mono">{URL.parse(origin)?.host}</span>
+    </p>
   )
 }
 
@@ -63,7 +78,7 @@ export function NamedConfirm({
       about={about}
     >
       <form className="stack" onSubmit={submit}>
-        <TextField label={`Type ${name} to confirm`} mono value={typed} onChange={(event) => setTyped(event.target.value)} />
+        <TextField label={`Type ${calm(name)} to confirm`} mono value={typed} onChange={(event) => setTyped(event.target.value)} />
         {children}
         <footer className="dialog-foot">
           <Button onClick={() => onOpenChange(false)}>Keep it</Button>

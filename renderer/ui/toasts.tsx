@@ -1,6 +1,8 @@
 import { CircleAlert, CircleCheck, X } from 'lucide-react'
 import { useEffect } from 'react'
+import { useConnection } from '../stores/connection.ts'
 import { type Toast, useUi } from '../stores/ui.ts'
+import { calm } from './calm.ts'
 import { IconButton } from './button.tsx'
 import { CopyText } from './copy.tsx'
 import './toasts.css'
@@ -9,7 +11,8 @@ import './toasts.css'
 const shown_ms = { done: 4_000, failed: 12_000 }
 
 export function Toasts() {
-  const toasts = useUi((state) => state.toasts)
+  const front = useConnection((state) => state.current.id)
+  const toasts = useUi((state) => state.toasts).filter(({ of }) => of === front)
   return (
     <div className="toasts" role="status" aria-live="polite">
       {toasts.map((toast) => (
@@ -30,7 +33,7 @@ function ToastView({ toast }: { toast: Toast }) {
     <div className={`toast toast-${toast.kind}`}>
       <Icon size={17} aria-hidden />
       <div>
-        <p>{toast.text}</p>
+        <p>{calm(toast.text)}</p>
         {toast.request_id && <CopyText text={toast.request_id} />}
       </div>
       <IconButton icon={X} label="Dismiss" onClick={() => drop(toast.id)} />

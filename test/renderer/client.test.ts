@@ -28,20 +28,37 @@ const problemOf = (call: Promise<unknown>) =>
   )
 
 describe('the client of a remote instance', () => {
-  it('sends its token to that instance, and a body as JSON', async () => {
+  it('sends no token of its own, and a body as JSON', async () => {
     const home = await instance((_, response) =>
       response.setHeader('content-type', 'application/json').writeHead(200).end('{"ok":true,"status":"inactive"}'),
     )
-    const client = createClient({ base_url: home.url, token: 'svc_mine', onSignedOut: () => undefined })
+    const client = createClient({ base_url: home.url, onSignedOut: () => undefined, onTokenRefused: () => undefined })
     expect(await client.call('stopProject', { params: { slug: 'a/b c' } })).toEqual({ ok: true, status: 'inactive' })
     expect(home.asked[0]).toMatchObject({ method: 'POST', url: '/v1/projects/a%2Fb%20c/stop' })
-    expect(home.asked[0]?.headers).toMatchObject({ authorization: 'Bearer svc_mine', 'content-type': 'application/json' })
+    expect(home.asked[0]?.headers).toMatchObject({ 'content-type': 'application/json' })
+    expect(home.asked[0]?.headers).not.toHaveProperty('authorization')
   })
 
-  it('never follows a redirect with it', async () => {
+  it('takes no name for a step upwards', async () => {
+    const home = await instance((_, response) => response.writeHead(200).end('{}'))
+    const client = createClient({ base_url: home.url, onSignedOut: () => undefined, onTokenRefused: () => undefined })
+    expect(await problemOf(client.call('getProject', { params: { slug: '..' } }))).toMatchObject({ code: 'bad_answer' })
+    expect(home.asked).toHaveLength(0)
+  })
+
+  it('says when the passage has no token that is taken, and does not take it for the end of its own session', async () => {
+    const told: string[] = []
+    const refusal = { error: 'remote_token_refused', message: 'A new token.', request_id: 'req_3' }
+    const home = await instance((_, response) => response.writeHead(409).end(JSON.stringify(refusal)))
+    const client = createClient({ base_url: home.url, onSignedOut: () => told.push('signed out'), onTokenRefused: () => told.push('refused') })
+    expect(await problemOf(client.call('listProjects', {}))).toMatchObject({ code: 'remote_token_refused' })
+    expect(told).toEqual(['refused'])
+  })
+
+  it('never follows a redirect', async () => {
     const evil = await instance((_, response) => response.writeHead(200).end('{}'))
     const home = await instance((_, response) => response.writeHead(302, { location: `${evil.url}/v1/projects` }).end())
-    const client = createClient({ base_url: home.url, token: 'svc_mine', onSignedOut: () => undefined })
+    const client = createClient({ base_url: home.url, onSignedOut: () => undefined, onTokenRefused: () => undefined })
     expect(await problemOf(client.call('listProjects', {}))).toMatchObject({ code: 'unreachable', status: 0 })
     expect(home.asked).toHaveLength(1)
     expect(evil.asked).toHaveLength(0)
@@ -55,7 +72,7 @@ describe('the client of a remote instance', () => {
       request_id: 'req_1',
     }
     const home = await instance((_, response) => response.writeHead(400, { 'x-request-id': 'req_1' }).end(JSON.stringify(envelope)))
-    const client = createClient({ base_url: home.url, token: 'svc_mine', onSignedOut: () => undefined })
+    const client = createClient({ base_url: home.url, onSignedOut: () => undefined, onTokenRefused: () => undefined })
     const problem = await problemOf(client.call('createProject', { body: { name: 'x', slug: 'x' } }))
     expect(problem).toMatchObject({ code: 'invalid_input', status: 400, message: 'Some fields are wrong.', request_id: 'req_1' })
     expect(problem?.issue('slug')).toBe('Too short.')
@@ -67,7 +84,7 @@ describe('the client of a remote instance', () => {
     const home = await instance((_, response) =>
       response.writeHead(statuses.shift() ?? 500, { 'retry-after': '7', 'x-request-id': 'req_2' }).end('<html>'),
     )
-    const client = createClient({ base_url: home.url, token: 'svc_mine', onSignedOut: () => signedOut++ })
+    const client = createClient({ base_url: home.url, onSignedOut: () => signedOut++, onTokenRefused: () => undefined })
     expect(await problemOf(client.call('listProjects', {}))).toMatchObject({ code: 'bad_answer', status: 502, request_id: 'req_2' })
     expect(await problemOf(client.call('listProjects', {}))).toMatchObject({ status: 429, retry_after_s: 7 })
     expect(signedOut).toBe(0)

@@ -1,3 +1,4 @@
+import { useOffered } from '../../api/offered.ts'
 import { useInstance } from '../../api/queries.ts'
 import { useTitle } from '../frame/title.ts'
 import { PlanAndCard } from './plan-and-card.tsx'
@@ -9,6 +10,7 @@ import './page.css'
 export default function AccountPage() {
   useTitle('Account')
   const session = useInstance().data
+  const offered = useOffered()
   return (
     <div className="page">
       <header className="page-head">
@@ -17,7 +19,7 @@ export default function AccountPage() {
       </header>
       <Tokens />
       <PlanAndCard />
-      <Members />
+      {offered.instance && <Members />}
     </div>
   )
 }

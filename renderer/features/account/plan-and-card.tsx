@@ -3,6 +3,7 @@ import type { BillingStatus } from '../../../server/contract/billing.ts'
 import { plans } from '../../../server/contract/plans.ts'
 import { useBilling } from '../../api/billing.ts'
 import { problemFrom } from '../../api/problem.ts'
+import { useOffered } from '../../api/offered.ts'
 import { useInstance } from '../../api/queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
@@ -22,8 +23,9 @@ import './plan.css'
 export function PlanAndCard() {
   const { data, error, refetch } = useBilling()
   const session = useInstance().data
+  const offered = useOffered()
   useLanding(data !== undefined)
-  const isPlayed = data?.processor_enabled === false && session?.instance.is_local === true && session.user.is_instance_owner
+  const isPlayed = data?.processor_enabled === false && offered.is_here && session?.user.is_instance_owner === true
   return (
     <section className="card" aria-labelledby="plan">
       <header className="card-head">

@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import { useSearchParams } from 'wouter'
+import { useOffered } from '../../api/offered.ts'
 import { useProject } from '../../api/queries.ts'
 import { SkeletonRows } from '../../ui/feedback.tsx'
 import { useLanding } from '../frame/landing.ts'
@@ -17,6 +18,7 @@ export default function CachePage({ slug }: { slug: string }) {
   useTitle(`Cache · ${project?.name ?? slug}`)
   const [params, setParams] = useSearchParams()
   useLanding(project !== undefined)
+  const offered = useOffered()
   const [asking, setAsking] = useState(false)
   // The palette leads here with the question already put.
   const isAsked = params.get('purge') === 'all'
@@ -28,7 +30,7 @@ export default function CachePage({ slug }: { slug: string }) {
   return (
     <div className="stack">
       <Summary project={project} onPurgeAll={() => setAsking(true)} />
-      <Inspector slug={slug} />
+      {offered.instance && <Inspector slug={slug} />}
       <div className="cache-pair">
         <Purge slug={slug} />
         <Webhook project={project} />

@@ -2,6 +2,7 @@ import { type FormEvent, useId, useState } from 'react'
 import type { Project } from '../../../server/contract/projects.ts'
 import { limits } from '../../../server/contract/limits.ts'
 import { useAction } from '../../api/actions.ts'
+import { useOffered } from '../../api/offered.ts'
 import { useUi } from '../../stores/ui.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -16,6 +17,7 @@ export function Purge({ slug }: { slug: string }) {
   const [way, setWay] = useState<Way>('tags')
   const [text, setText] = useState('')
   const id = useId()
+  const offered = useOffered()
   const showToast = useUi((state) => state.showToast)
   const purged = usePurged(slug)
   const onDone = (answer: { purged: number }) => {
@@ -43,19 +45,21 @@ export function Purge({ slug }: { slug: string }) {
     <section className="card" aria-labelledby="purge">
       <header className="card-head">
         <h2 id="purge">Purge</h2>
-        <Segments
-          label="Purge by"
-          value={way}
-          choices={[
-            { value: 'tags', text: 'By tag' },
-            { value: 'urls', text: 'By address' },
-          ]}
-          onChange={(next) => {
-            reset()
-            setText('')
-            setWay(next)
-          }}
-        />
+        {offered.instance && (
+          <Segments
+            label="Purge by"
+            value={way}
+            choices={[
+              { value: 'tags', text: 'By tag' },
+              { value: 'urls', text: 'By address' },
+            ]}
+            onChange={(next) => {
+              reset()
+              setText('')
+              setWay(next)
+            }}
+          />
+        )}
       </header>
       <form className="card-body stack" onSubmit={submit}>
         <div className="field">

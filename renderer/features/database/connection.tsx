@@ -1,7 +1,7 @@
 import { Eye, EyeOff } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import type { Database } from '../../../server/contract/databases.ts'
-import { useInstance } from '../../api/queries.ts'
+import { useOffered } from '../../api/offered.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { CopyButton, CopyText } from '../../ui/copy.tsx'
 import { bytes } from '../../ui/format.ts'
@@ -11,7 +11,7 @@ import { mask, maskedString, pgpassLine, psqlLine } from './words.ts'
 /** Everything that it takes to reach the database from this machine. */
 export function Connection({ database }: { database: Database }) {
   const [isShown, setShown] = useState(false)
-  const isElsewhere = useInstance().data?.instance.is_local === false
+  const isElsewhere = !useOffered().is_here
   const psql = psqlLine(database)
   return (
     <section className="card" aria-labelledby="connection">

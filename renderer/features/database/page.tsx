@@ -4,6 +4,7 @@ import { useSearchParams } from 'wouter'
 import type { Database } from '../../../server/contract/databases.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import { useDatabase, useDumps, useProvisioningSince } from '../../api/database.ts'
+import { useOffered } from '../../api/offered.ts'
 import { keys } from '../../api/keys.ts'
 import { problemFrom } from '../../api/problem.ts'
 import { useClient, useProject } from '../../api/queries.ts'
@@ -50,11 +51,12 @@ function Found({ project, database, progress }: { project: Project; database: Da
   const { slug } = project
   const client = useClient()
   const cache = useQueryClient()
-  const dumps = useDumps(slug)
+  const offered = useOffered()
+  const dumps = useDumps(slug, offered.instance)
   const [params, setParams] = useSearchParams()
   const [started, setStarted] = useState<string | null>(null)
   const [isDropped, setDropped] = useState(false)
-  useLanding(dumps.data !== undefined)
+  useLanding(dumps.data !== undefined || !offered.instance)
   // The palette leads here with the question already put.
   const wish = params.get('do')
   const answered = () => wish !== null && setParams({}, { replace: true })
@@ -83,7 +85,7 @@ function Found({ project, database, progress }: { project: Project; database: Da
       ) : (
         <Provision project={project} isDropped={isDropped} progress={progress} onProvisioned={provisioned} />
       )}
-      <Dumps project={project} database={database} query={dumps} wish={wish} onAnswered={answered} />
+      {offered.instance && <Dumps project={project} database={database} query={dumps} wish={wish} onAnswered={answered} />}
       {database && <Drop project={project} isAsked={wish === 'drop'} onAnswered={answered} onDropped={() => void dropped()} />}
     </div>
   )

@@ -1,37 +1,48 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Menu as MenuIcon, Search, X } from 'lucide-react'
-import { type ReactNode, useEffect } from 'react'
+import { type ReactNode, Suspense, lazy, useEffect } from 'react'
 import { Link, useLocation } from 'wouter'
+import { homeId } from '../../stores/address.ts'
 import { followInstance } from '../../api/instance-stream.ts'
 import { useConnection } from '../../stores/connection.ts'
+import { usePromotions } from '../../stores/promotions.ts'
 import { useUi } from '../../stores/ui.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { Logo } from '../../ui/logo.tsx'
+import { hostOf } from '../instances/host.ts'
+import { InstanceMark } from '../instances/instance-mark.tsx'
 import { useFrameKeys } from '../keyboard/frame-keys.ts'
 import { useNoStrayDrops } from '../upload/stray-drops.ts'
 import { useDesktop } from './desktop.ts'
 import { LineBar } from './line-bar.tsx'
+import { RemoteBar } from './remote-bar.tsx'
+import { Stumble } from './stumble.tsx'
 import { Rail } from './rail.tsx'
 import './frame.css'
+
+const Promotions = lazy(() => import('../promote/promotions.tsx'))
 
 /** What stays while pages come and go: the rail, the state of the line, the keys that work everywhere. */
 export function Frame({ children }: { children: ReactNode }) {
   const connection = useConnection((state) => state.current)
+  const { id, client } = connection
+  const isRemote = id !== homeId
   const railOpen = useUi((state) => state.rail_open)
   const setRailOpen = useUi((state) => state.setRailOpen)
   const setPaletteOpen = useUi((state) => state.setPaletteOpen)
   const [location] = useLocation()
   const cache = useQueryClient()
   const tellDesktop = useDesktop()
+  const isPromoting = usePromotions(({ promotions }) => promotions.length > 0)
   useNoStrayDrops()
   useFrameKeys()
 
   useEffect(() => {
-    return followInstance(connection.client, cache, connection.id, {
+    return followInstance(client, cache, id, {
       onState: (stream) => useConnection.getState().setStream(stream),
       onEvent: tellDesktop,
     })
-  }, [connection, cache, tellDesktop])
+  }, [client, id, cache, tellDesktop])
 
   useEffect(() => setRailOpen(false), [location, setRailOpen])
   useEffect(() => {
@@ -43,7 +54,7 @@ export function Frame({ children }: { children: ReactNode }) {
   }, [setRailOpen])
 
   return (
-    <div className="frame" style={{ '--hue': connection.hue } as React.CSSProperties}>
+    <div className={isRemote ? 'frame frame-remote' : 'frame'} style={{ '--hue': connection.hue } as React.CSSProperties}>
       <a className="skip" href="#main">
         Skip to content
       </a>
@@ -54,17 +65,33 @@ export function Frame({ children }: { children: ReactNode }) {
           aria-expanded={railOpen}
           onClick={() => setRailOpen(!railOpen)}
         />
-        <Link href="/" className="topbar-home" aria-label="Homeport, projects">
-          <Logo size={24} /> Homeport
-        </Link>
+        {isRemote ? (
+          <Link href="/" className="topbar-home topbar-remote" aria-label={`${connection.name}, projects`}>
+            <InstanceMark connection={connection} size={26} />
+            <span className="topbar-names">
+              <span className="clip">{connection.name}</span>
+              <span className="clip mono">{hostOf(connection.origin)}</span>
+            </span>
+          </Link>
+        ) : (
+          <Link href="/" className="topbar-home" aria-label="Homeport, projects">
+            <Logo size={24} /> Homeport
+          </Link>
+        )}
         <IconButton icon={Search} label="Find or do" onClick={() => setPaletteOpen(true)} />
       </header>
       {railOpen && <div className="rail-scrim" onClick={() => setRailOpen(false)} aria-hidden />}
       <Rail open={railOpen} />
       <div className="main-column">
+        {isRemote && <RemoteBar connection={connection} />}
         <LineBar />
+        {isPromoting && (
+          <Suspense>
+            <Promotions />
+          </Suspense>
+        )}
         <main id="main" tabIndex={-1}>
-          {children}
+          <Stumble at={location}>{children}</Stumble>
         </main>
       </div>
     </div>

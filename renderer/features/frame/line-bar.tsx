@@ -2,6 +2,8 @@ import { useIsFetching, useQueryClient } from '@tanstack/react-query'
 import { Unplug } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { refreshAll } from '../../api/cache.ts'
+import type { StreamState } from '../../api/follow.ts'
+import { homeId } from '../../stores/address.ts'
 import { useConnection } from '../../stores/connection.ts'
 import { Button } from '../../ui/button.tsx'
 
@@ -11,6 +13,7 @@ const patience_ms = 1_500
 /** Says that the line to the platform is cut, and goes by itself when it is back. */
 export function LineBar() {
   const stream = useConnection((state) => state.stream)
+  const { id, name } = useConnection((state) => state.current)
   const cache = useQueryClient()
   const busy = useIsFetching() > 0
   const [lost, setLost] = useState(false)
@@ -28,7 +31,7 @@ export function LineBar() {
       {lost && (
         <div className="line-bar">
           <Unplug size={16} aria-hidden />
-          <span>The connection to Homeport is lost. What you see may be old; it heals by itself when the platform is back.</span>
+          <span>{wordsOf(stream, id === homeId ? null : name)} What you see may be old; it heals by itself when the line is back.</span>
           <Button
             busy={busy}
             onClick={() => {
@@ -43,4 +46,11 @@ export function LineBar() {
       )}
     </div>
   )
+}
+
+/** `remote`: the name of another instance; the line to it has two parts. */
+function wordsOf(stream: StreamState, remote: string | null): string {
+  const isHomeThere = stream.name === 'waiting' && stream.problem.status !== 0
+  if (remote !== null && isHomeThere) return `${remote} does not answer.`
+  return 'The connection to Homeport is lost.'
 }

@@ -1,10 +1,14 @@
+import { webAddress } from '../../ui/web-address.ts'
+
 /**
  * In the desktop window an address of the web opens in the person's own browser, by the bridge: a link that is pressed, and
  * what the palette opens. In a browser it opens in a tab of its own, as ever.
  */
 export function openAddress(url: string): void {
-  if (window.homeport) void window.homeport.openExternal(url)
-  else window.open(url, '_blank', 'noopener')
+  const address = webAddress(url)
+  if (address === undefined) return
+  if (window.homeport) void window.homeport.openExternal(address)
+  else window.open(address, '_blank', 'noopener')
 }
 
 /** Links say it by their target; listening once is enough for all of them. */

@@ -1,8 +1,13 @@
 import { Anchor, Globe, LogOut, Monitor, Moon, Plus, Search, Ship, Sun, UserRound } from 'lucide-react'
 import { useMemo } from 'react'
 import { Link, useRoute } from 'wouter'
-import { useAction } from '../../api/actions.ts'
+import { useMutation } from '@tanstack/react-query'
+import { useOffered } from '../../api/offered.ts'
+import { useHomeSession } from '../../api/remotes.ts'
+import type { Project } from '../../../server/contract/projects.ts'
 import { useInstance, useProjects, useSettings } from '../../api/queries.ts'
+import { home, useConnection } from '../../stores/connection.ts'
+import { homeId } from '../../stores/address.ts'
 import { useSession } from '../../stores/session.ts'
 import { type Theme, useUi } from '../../stores/ui.ts'
 import { IconButton } from '../../ui/button.tsx'
@@ -12,15 +17,19 @@ import { useNow } from '../../ui/now.ts'
 import { Mark, projectSign } from '../../ui/status.tsx'
 import { capsOf } from '../keyboard/chords.ts'
 import { InstanceSwitch } from './instance-switch.tsx'
+import { Stumble } from './stumble.tsx'
 import './rail.css'
 
 const nearest = 8
 
 export function Rail({ open }: { open: boolean }) {
   const setPaletteOpen = useUi((state) => state.setPaletteOpen)
+  const offered = useOffered()
   return (
     <nav className={`rail ${open ? 'rail-open' : ''}`} aria-label="Main">
-      <InstanceSwitch />
+      <Stumble fallback={null}>
+        <InstanceSwitch />
+      </Stumble>
       <button type="button" className="rail-search" onClick={() => setPaletteOpen(true)}>
         <Search size={15} aria-hidden />
         <span>Find or do</span>
@@ -29,10 +38,14 @@ export function Rail({ open }: { open: boolean }) {
       <ul className="rail-list">
         <RailLink href="/" icon={<Ship size={16} aria-hidden />} text="Projects" />
         <RailLink href="/domains" icon={<Globe size={16} aria-hidden />} text="Domains" />
-        <RailLink exact={false} href="/instance" icon={<Anchor size={16} aria-hidden />} text="Instance" note={<OpenNetwork />} />
+        {offered.instance && (
+          <RailLink exact={false} href="/instance" icon={<Anchor size={16} aria-hidden />} text="Instance" note={<OpenNetwork />} />
+        )}
         <RailLink href="/account" icon={<UserRound size={16} aria-hidden />} text="Account" />
       </ul>
-      <Nearest />
+      <Stumble fallback={<div className="rail-nearest" />}>
+        <Nearest />
+      </Stumble>
       <RailFoot />
     </nav>
   )
@@ -65,8 +78,17 @@ function Nearest() {
   const { data } = useProjects()
   const setNewProjectOpen = useUi((state) => state.setNewProjectOpen)
   const projects = useMemo(() => {
-    const loaded = data?.pages.flatMap((page) => page.projects) ?? []
-    return loaded.toSorted((a, b) => (a.updated_at < b.updated_at ? 1 : -1)).slice(0, nearest)
+    // Ten thousand may be loaded, and any change of one comes by here: they are looked through, not sorted.
+    const found: Project[] = []
+    for (const page of data?.pages ?? [])
+      for (const project of page.projects) {
+        const last = found.at(-1)
+        if (found.length === nearest && last && project.updated_at <= last.updated_at) continue
+        const place = found.findIndex(({ updated_at }) => updated_at < project.updated_at)
+        found.splice(place === -1 ? found.length : place, 0, project)
+        if (found.length > nearest) found.pop()
+      }
+    return found
   }, [data])
   if (projects.length === 0) return <div className="rail-nearest" />
   return (
@@ -123,10 +145,12 @@ const themes = [
 const themeIcons = { light: Sun, dark: Moon, system: Monitor }
 
 function RailFoot() {
-  const instance = useInstance().data
+  const here = useHomeSession().data
+  const isHome = useConnection(({ current }) => current.id === homeId)
   const theme = useUi((state) => state.theme)
   const setTheme = useUi((state) => state.setTheme)
-  const signOut = useAction('signOut', { onDone: () => useSession.getState().setSignedOut(true) })
+  // Of the instance that served the page, whichever is in front: that is where this browser is signed in.
+  const signOut = useMutation({ mutationFn: () => home.client.call('signOut', {}), onSuccess: () => useSession.getState().setSignedOut(true) })
   return (
     <div className="rail-foot">
       <Menu
@@ -134,12 +158,12 @@ function RailFoot() {
         trigger={
           <button type="button" className="rail-user">
             <UserRound size={16} aria-hidden />
-            <span className="clip">{instance?.user.email ?? 'You'}</span>
+            <span className="clip">{here?.user.email ?? 'You'}</span>
           </button>
         }
       >
-        <MenuItem icon={LogOut} onSelect={() => signOut.mutate({})}>
-          Sign out
+        <MenuItem icon={LogOut} onSelect={() => signOut.mutate()}>
+          {isHome ? 'Sign out' : 'Sign out of this machine'}
         </MenuItem>
         <MenuLine />
         <MenuChoice label="Theme" value={theme} choices={themes} onChange={setTheme} />

@@ -16,6 +16,7 @@ export function useFrameKeys(): void {
     'go-domains': () => go(destinations['go-domains']),
     'go-instance': () => go(destinations['go-instance']),
     'go-account': () => go(destinations['go-account']),
+    'go-instances': () => go(destinations['go-instances']),
     'go-help': () => go(destinations['go-help']),
     down: (_, keys) => stepRow(1, keys),
     up: (_, keys) => stepRow(-1, keys),

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react'
-import { chordOf, createSpelling, isSingle } from './chords.ts'
+import { chordOf, createSpelling, isApple, isSingle } from './chords.ts'
 import { useKeyboard } from './store.ts'
 
 /** Where a shortcut holds; the sheet has a part for each, in this order. */
@@ -33,6 +33,15 @@ export const shortcuts = {
   'go-domains': { keys: ['g d'], words: 'Domains', where: 'go' },
   'go-instance': { keys: ['g i'], words: 'This instance', where: 'go' },
   'go-account': { keys: ['g a'], words: 'Account', where: 'go' },
+  'go-instances': { keys: ['g s'], words: 'All instances', where: 'go' },
+  // Ctrl and Alt with a digit are tabs in browsers; ⌘⇧ with 3, 4 and 5 is the screenshot of a Mac.
+  instance: {
+    keys: [...digits('g '), ...digits('mod+alt+'), ...digits('mod+shift+')],
+    shown: isApple ? '⌘ ⌥ 1 … 9, or g 1 … 9' : 'Ctrl Shift 1 … 9, or g 1 … 9',
+    words: 'Another instance, by its place in the list',
+    where: 'go',
+    always: true,
+  },
   'go-help': { keys: ['g h'], words: 'Help', where: 'go' },
   deploy: { keys: ['d'], words: 'Deploy', where: 'project' },
   open: { keys: ['o'], words: 'Open the app in the browser', where: 'project' },
@@ -42,6 +51,10 @@ export const shortcuts = {
   down: { keys: ['j', 'arrowdown'], words: 'Next line; Enter opens it', where: 'list' },
   up: { keys: ['k', 'arrowup'], words: 'Line before', where: 'list' },
 } as const satisfies Record<string, Shortcut>
+
+function digits(before: string): readonly string[] {
+  return Array.from({ length: 9 }, (_, index) => `${before}${index + 1}`)
+}
 
 export type ShortcutId = keyof typeof shortcuts
 /** May answer false: not for me, let the browser have it. */
@@ -106,4 +119,5 @@ export const destinations = {
   'go-instance': '/instance',
   'go-account': '/account',
   'go-help': '/help',
+  'go-instances': '/instances',
 } as const satisfies Partial<Record<ShortcutId, string>>

@@ -5,6 +5,7 @@ import {
   Braces,
   ChartColumn,
   Database,
+  Download,
   Eraser,
   ExternalLink,
   FileArchive,
@@ -21,6 +22,8 @@ import {
   Plus,
   Rocket,
   ScrollText,
+  Send,
+  Server,
   Settings2,
   ShieldCheck,
   Ship,
@@ -34,11 +37,20 @@ import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import { useLocation, useRoute } from 'wouter'
 import { useAction } from '../../api/actions.ts'
 import { useCheckRepository } from '../../api/previews.ts'
+import { isFound, wordsOf } from '../../api/find-project.ts'
+import { useOffered } from '../../api/offered.ts'
 import { useInstance, useProject, useProjects } from '../../api/queries.ts'
+import { useHomeSession } from '../../api/remotes.ts'
+import { base } from '../../stores/address.ts'
+import { useConnection } from '../../stores/connection.ts'
 import { useUi } from '../../stores/ui.ts'
 import { Mark, projectSign } from '../../ui/status.tsx'
+import { hostOf } from '../instances/host.ts'
+import { InstanceMark } from '../instances/instance-mark.tsx'
+import { switchTo } from '../instances/switch.ts'
 import { useKeyboard } from '../keyboard/store.ts'
 import { openAddress } from '../frame/outside.ts'
+import { useCrossings } from '../promote/crossings.ts'
 import { useAddress, useSecureAddress } from '../project/address.ts'
 import './palette.css'
 
@@ -55,7 +67,7 @@ export default function Palette() {
   const setOpen = useUi((state) => state.setPaletteOpen)
   const [query, setQuery] = useState('')
   const [, params] = useRoute('/projects/:slug/*?')
-  const words = query.trim().toLowerCase().split(/\s+/).filter(Boolean)
+  const words = useMemo(() => wordsOf(query), [query])
   const fits = (text: string) => words.every((word) => text.toLowerCase().includes(word))
   const run = (act: () => void) => {
     setOpen(false)
@@ -105,6 +117,8 @@ function ProjectActs({ slug, ...group }: GroupProps & { slug: string }) {
   const stop = useAction('stopProject', { done: 'Stopped. A deployment brings it back.' })
   const change = useAction('updateProject', { done: 'Saved.' })
   const check = useCheckRepository(slug)
+  const offered = useOffered()
+  const crossings = useCrossings()
   if (!project) return null
   const acts: Act[] = [
     ...(project.is_connected ? [{ text: 'Deploy', icon: <Rocket size={16} aria-hidden />, run: () => deploy.mutate({ params: { slug } }) }] : []),
@@ -115,11 +129,15 @@ function ProjectActs({ slug, ...group }: GroupProps & { slug: string }) {
     ...(secure && project.status === 'live'
       ? [{ text: 'Open over HTTPS', icon: <LockKeyhole size={16} aria-hidden />, run: () => openAddress(secure) }]
       : []),
+    ...(crossings.promote
+      ? [{ text: 'Promote to another instance…', icon: <Send size={16} aria-hidden />, run: () => go(`${root}?do=promote`) }]
+      : []),
+    ...(crossings.pull ? [{ text: 'Pull to this machine…', icon: <Download size={16} aria-hidden />, run: () => go(`${root}?do=pull`) }] : []),
     { text: 'Overview', icon: <Ship size={16} aria-hidden />, run: () => go(root) },
     { text: 'Deployments', icon: <Waypoints size={16} aria-hidden />, run: () => go(`${root}/deployments`) },
     { text: 'Previews: branches', icon: <GitBranch size={16} aria-hidden />, run: () => go(`${root}/previews`) },
     { text: 'Previews: what a push does', icon: <GitBranch size={16} aria-hidden />, run: () => go(`${root}/previews?at=watching`) },
-    ...(project.is_connected
+    ...(project.is_connected && offered.instance
       ? [{ text: 'Previews: look at the repository now', icon: <GitBranch size={16} aria-hidden />, run: () => check.mutate({ params: { slug } }) }]
       : []),
     { text: 'Logs', icon: <ScrollText size={16} aria-hidden />, run: () => go(`${root}/logs`) },
@@ -128,7 +146,11 @@ function ProjectActs({ slug, ...group }: GroupProps & { slug: string }) {
     { text: 'Metrics of 30 days', icon: <ChartColumn size={16} aria-hidden />, run: () => go(`${root}/metrics?range=30d`) },
     { text: 'Cache: what it keeps, and why', icon: <Layers size={16} aria-hidden />, run: () => go(`${root}/cache`) },
     { text: 'Purge everything from the cache…', icon: <Eraser size={16} aria-hidden />, run: () => go(`${root}/cache?purge=all`) },
-    { text: 'Purge by tag or address…', icon: <Eraser size={16} aria-hidden />, run: () => go(`${root}/cache?at=purge`) },
+    {
+      text: offered.instance ? 'Purge by tag or address…' : 'Purge by tag…',
+      icon: <Eraser size={16} aria-hidden />,
+      run: () => go(`${root}/cache?at=purge`),
+    },
     { text: 'Purge webhook and its token…', icon: <KeyRound size={16} aria-hidden />, run: () => go(`${root}/cache?at=webhook`) },
     {
       text: project.caching_enabled ? 'Edge cache: switch off' : 'Edge cache: switch on',
@@ -144,7 +166,15 @@ function ProjectActs({ slug, ...group }: GroupProps & { slug: string }) {
     { text: 'Environment: add a variable…', icon: <Braces size={16} aria-hidden />, run: () => go(`${root}/environment?do=add`) },
     { text: 'Environment: paste a .env file…', icon: <Braces size={16} aria-hidden />, run: () => go(`${root}/environment?do=import`) },
     { text: 'Database: connection, dumps', icon: <Database size={16} aria-hidden />, run: () => go(`${root}/database`) },
-    { text: 'Database: dump, restore, import a file of SQL…', icon: <Database size={16} aria-hidden />, run: () => go(`${root}/database?at=dumps`) },
+    ...(offered.instance
+      ? [
+          {
+            text: 'Database: dump, restore, import a file of SQL…',
+            icon: <Database size={16} aria-hidden />,
+            run: () => go(`${root}/database?at=dumps`),
+          },
+        ]
+      : []),
     { text: 'Database: drop…', icon: <Database size={16} aria-hidden />, run: () => go(`${root}/database?do=drop`) },
     { text: 'Domains: names of this project', icon: <Globe size={16} aria-hidden />, run: () => go(`${root}/domains`) },
     { text: 'Domains: add one of your own…', icon: <Globe size={16} aria-hidden />, run: () => go(`${root}/domains?do=add`) },
@@ -166,7 +196,12 @@ function Projects({ words, run }: { words: string[]; run: GroupProps['run'] }) {
   }, [searching, hasNextPage, isFetchingNextPage, error, fetchNextPage])
   const shown = useMemo(() => {
     const all = data?.pages.flatMap((page) => page.projects) ?? []
-    return all.filter(({ name, slug }) => words.every((word) => `${name} ${slug}`.toLowerCase().includes(word))).slice(0, shownProjects)
+    const found = []
+    for (const project of all) {
+      if (isFound(project, words)) found.push(project)
+      if (found.length === shownProjects) break
+    }
+    return found
   }, [data, words])
   if (shown.length === 0) return null
   return (
@@ -190,6 +225,10 @@ function General(group: GroupProps) {
   const isOwner = useInstance().data?.user.is_instance_owner ?? false
   const setNewProjectOpen = useUi((state) => state.setNewProjectOpen)
   const setSheetOpen = useKeyboard((state) => state.setSheetOpen)
+  const offered = useOffered()
+  const here = useHomeSession().data
+  const front = useConnection((state) => state.current.id)
+  const connections = useConnection((state) => state.connections)
   const acts: Act[] = [
     { text: 'New project', icon: <Plus size={16} aria-hidden />, run: () => setNewProjectOpen(true) },
     { text: 'All projects', icon: <Ship size={16} aria-hidden />, run: () => go('/') },
@@ -197,7 +236,22 @@ function General(group: GroupProps) {
     { text: 'All domains', icon: <Globe size={16} aria-hidden />, run: () => go('/domains') },
     { text: 'Account: API tokens', icon: <KeyRound size={16} aria-hidden />, run: () => go('/account?at=tokens') },
     { text: 'Account: make an API token…', icon: <KeyRound size={16} aria-hidden />, run: () => go('/account?do=token') },
-    { text: 'Instance: runtime, people, settings', icon: <Anchor size={16} aria-hidden />, run: () => go('/instance') },
+    ...(offered.instance
+      ? [{ text: 'Instance: runtime, people, settings', icon: <Anchor size={16} aria-hidden />, run: () => go('/instance') }]
+      : []),
+    ...connections
+      .filter(({ id }) => id !== front)
+      .map((connection) => ({
+        text: `Switch to ${connection.name}, ${hostOf(connection.origin)}`,
+        icon: <InstanceMark connection={connection} size={18} />,
+        run: () => switchTo(connection.id),
+      })),
+    ...(here?.user.is_instance_owner
+      ? [
+          { text: 'All instances', icon: <Server size={16} aria-hidden />, run: () => go(`~${base}/instances`) },
+          { text: 'Add an instance: by address and token…', icon: <Server size={16} aria-hidden />, run: () => go(`~${base}/instances?do=add`) },
+        ]
+      : []),
     ...(isOwner
       ? [
           { text: 'Network: open it to phones and other machines…', icon: <Wifi size={16} aria-hidden />, run: () => go('/instance/network') },

@@ -1,5 +1,6 @@
 import type { Deployment } from '../../../server/contract/deployments.ts'
 import { usePictureUrl } from '../../api/pictures.ts'
+import { webAddress } from '../../ui/web-address.ts'
 import { Picture } from './picture.tsx'
 
 /** How a deployment looks on a desk and on a phone, in a window and a hand's frame. A click opens the address, when it has one. */
@@ -24,8 +25,8 @@ export function DeviceFrames({ slug, deployment, address }: { slug: string; depl
   )
   return (
     <figure className="device-frames">
-      {address !== null && /^https?:\/\//.test(address) ? (
-        <a href={address} target="_blank" rel="noreferrer noopener" aria-label={`Open ${slug}`} className="device-stage">
+      {webAddress(address) ? (
+        <a href={webAddress(address)} target="_blank" rel="noreferrer noopener" aria-label={`Open ${slug}`} className="device-stage">
           {frames}
         </a>
       ) : (

@@ -6,6 +6,7 @@ import { CopyButton } from '../../ui/copy.tsx'
 import { firstLine, shortSha } from '../../ui/format.ts'
 import { StatusPlate } from '../../ui/status.tsx'
 import { Ago } from '../../ui/time.tsx'
+import { webAddress } from '../../ui/web-address.ts'
 import { Thumbnail } from '../pictures/thumbnail.tsx'
 import { spoken } from '../project/address.ts'
 import { previewSign } from './preview-sign.ts'
@@ -37,7 +38,7 @@ export function PreviewRows({ slug, previews }: { slug: string; previews: Previe
                 <span className="faint mono clip">{preview.host}</span>
               ) : (
                 <span className="preview-address">
-                  <a className="mono clip" href={webOnly(preview.url)} target="_blank" rel="noreferrer noopener">
+                  <a className="mono clip" href={webAddress(preview.url)} target="_blank" rel="noreferrer noopener">
                     {spoken(preview.url)}
                   </a>
                   <CopyButton text={preview.url} label={`Copy the address of ${preview.branch}`} />
@@ -76,9 +77,4 @@ export function PreviewRows({ slug, previews }: { slug: string; previews: Previe
       })}
     </ul>
   )
-}
-
-/** What an instance says is data: an address that is none of the web leads nowhere. */
-function webOnly(url: string): string | undefined {
-  return /^https?:\/\//.test(url) ? url : undefined
 }

@@ -7,6 +7,7 @@ import { projectPages } from '../../routes.ts'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Empty, ProblemView, Skeleton, SkeletonRows } from '../../ui/feedback.tsx'
 import { StatusPlate, projectSign } from '../../ui/status.tsx'
+import { webAddress } from '../../ui/web-address.ts'
 import { DropZone } from '../upload/drop-zone.tsx'
 import { useShortcuts } from '../keyboard/shortcuts.ts'
 import { UploadPlate } from '../upload/upload-plate.tsx'
@@ -38,7 +39,7 @@ export function ProjectFrame({ slug }: { slug: string }) {
     return (
       <div className="page">
         <div className="card">
-          <Empty icon={Compass} title={`There is no project “${slug}”`} action={<Link href="/">To the projects</Link>}>
+          <Empty isPage icon={Compass} title={`There is no project “${slug}”`} action={<Link href="/">To the projects</Link>}>
             It may have been deleted, or it belongs to somebody who has not shared it with you.
           </Empty>
         </div>
@@ -63,12 +64,12 @@ export function ProjectFrame({ slug }: { slug: string }) {
           <div className="row project-where">
             {address && (
               <>
-                <a className="mono clip" href={address} target="_blank" rel="noreferrer noopener">
+                <a className="mono clip" href={webAddress(address)} target="_blank" rel="noreferrer noopener">
                   {spoken(address)}
                 </a>
                 <CopyButton text={address} label="Copy the address" />
                 {secure && (
-                  <a className="project-secure" href={secure} target="_blank" rel="noreferrer noopener" title={secure}>
+                  <a className="project-secure" href={webAddress(secure)} target="_blank" rel="noreferrer noopener" title={secure}>
                     <LockKeyhole size={13} aria-hidden /> HTTPS
                   </a>
                 )}
@@ -95,7 +96,9 @@ export function ProjectFrame({ slug }: { slug: string }) {
                 <Page slug={slug} />
               </Route>
             ))}
-            <Route component={NotFound} />
+            <Route>
+              <NotFound isPage={false} />
+            </Route>
           </Switch>
         </Suspense>
       </div>

@@ -1,13 +1,15 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useRef, useState } from 'react'
+import { memo, useDeferredValue, useEffect, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import type { Deployment } from '../../../server/contract/deployments.ts'
 import type { Project } from '../../../server/contract/projects.ts'
+import { useOffered } from '../../api/offered.ts'
 import { useLatest, useServing, useSparklines } from '../../api/queries.ts'
 import { firstLine } from '../../ui/format.ts'
 import { frameworkName } from '../../ui/frameworks.ts'
 import { Mark, StatusPlate, deploymentSign, projectSign } from '../../ui/status.tsx'
 import { Ago } from '../../ui/time.tsx'
+import { webAddress } from '../../ui/web-address.ts'
 import { Thumbnail } from '../pictures/thumbnail.tsx'
 import { spoken, useAddresses } from '../project/address.ts'
 import { Sparkline } from './sparkline.tsx'
@@ -15,9 +17,9 @@ import { Sparkline } from './sparkline.tsx'
 export const rowHeight = 68
 
 /** Ten thousand projects, of which only those in view exist on the page. */
-export function ProjectList({ projects, onEnd }: { projects: Project[]; onEnd: () => void }) {
+export function ProjectList({ projects, words, onEnd }: { projects: Project[]; words: string; onEnd: () => void }) {
   const list = useRef<HTMLUListElement>(null)
-  const { data: sparklines } = useSparklines()
+  const { data: sparklines } = useSparklines(useOffered().instance)
   const addressOf = useAddresses()
   const virtualizer = useWindowVirtualizer({
     count: projects.length,
@@ -28,6 +30,10 @@ export function ProjectList({ projects, onEnd }: { projects: Project[]; onEnd: (
   })
   const items = virtualizer.getVirtualItems()
   const last = items.at(-1)?.index ?? 0
+  // Rows that fly by, and those of a search that is being typed, show what is at hand; the rest of them comes after that is painted.
+  const settledWords = useDeferredValue(words)
+  const isAtRest = useDeferredValue(!virtualizer.isScrolling)
+  const settled = isAtRest && !virtualizer.isScrolling && settledWords === words
 
   useEffect(() => {
     if (last >= projects.length - 20) onEnd()
@@ -45,12 +51,7 @@ export function ProjectList({ projects, onEnd }: { projects: Project[]; onEnd: (
             aria-posinset={item.index + 1}
             style={{ height: rowHeight, transform: `translateY(${item.start - virtualizer.options.scrollMargin}px)` }}
           >
-            <ProjectRow
-              project={project}
-              address={addressOf(project.slug)}
-              requests={sparklines?.get(project.slug)}
-              settled={!virtualizer.isScrolling}
-            />
+            <ProjectRow project={project} address={addressOf(project.slug)} requests={sparklines?.get(project.slug)} settled={settled} />
           </li>
         )
       })}
@@ -66,28 +67,40 @@ interface RowProps {
   settled: boolean
 }
 
-function ProjectRow({ project, address, requests, settled }: RowProps) {
-  // Rows that only fly by ask for nothing.
-  const { data: latest } = useLatest(project.slug, settled)
-  // Nor do they have a picture; one that has come to rest keeps it.
+const ProjectRow = memo(function ProjectRow({ project, address, requests, settled }: RowProps) {
+  // Rows that only fly by ask for nothing, and have nothing costly to lay out; one that has come to rest keeps what it has.
   const [hasRested, setHasRested] = useState(settled)
   if (settled && !hasRested) setHasRested(true)
-  const sign = projectSign(project)
   return (
     <div className="project-row">
-      <span className="project-picture">
-        {hasRested && latest !== undefined && <ServingPicture slug={project.slug} latest={latest} settled={settled} />}
-      </span>
       <div className="project-name">
         <Link href={`/projects/${project.slug}`} className="project-link clip">
           {project.name}
         </Link>
         {address && (
-          <a className="project-address mono clip" href={address} target="_blank" rel="noreferrer noopener">
+          <a className="project-address mono clip" href={webAddress(address)} target="_blank" rel="noreferrer noopener">
             {spoken(address)}
           </a>
         )}
       </div>
+      {hasRested ? <RestedParts project={project} requests={requests} settled={settled} /> : <span className="project-picture" />}
+      <div className="project-status">
+        <StatusPlate sign={projectSign(project)} />
+        {project.is_cold && project.last_request_at && (
+          <span className="faint project-when">
+            last visit <Ago at={project.last_request_at} />
+          </span>
+        )}
+      </div>
+    </div>
+  )
+})
+
+function RestedParts({ project, requests, settled }: Omit<RowProps, 'address'>) {
+  const { data: latest } = useLatest(project.slug, settled)
+  return (
+    <>
+      <span className="project-picture">{latest !== undefined && <ServingPicture slug={project.slug} latest={latest} settled={settled} />}</span>
       <div className="project-latest">
         {latest && (
           <>
@@ -105,15 +118,7 @@ function ProjectRow({ project, address, requests, settled }: RowProps) {
       </div>
       <Sparkline requests={requests} />
       <div className="project-framework quiet clip">{latest?.framework && frameworkName(latest.framework)}</div>
-      <div className="project-status">
-        <StatusPlate sign={sign} />
-        {project.is_cold && project.last_request_at && (
-          <span className="faint project-when">
-            last visit <Ago at={project.last_request_at} />
-          </span>
-        )}
-      </div>
-    </div>
+    </>
   )
 }
 

@@ -1,39 +1,44 @@
-import { FileArchive, FolderOpen, GitBranch, X } from 'lucide-react'
-import { type FormEvent, useEffect, useState } from 'react'
+import { FileArchive, FolderOpen, GitBranch, LifeBuoy, X } from 'lucide-react'
+import { type FormEvent, Suspense, lazy, useEffect, useState } from 'react'
 import { useLocation, useRouter } from 'wouter'
 import { useAction } from '../../api/actions.ts'
 import type { ApiProblem } from '../../api/problem.ts'
-import { useInstance } from '../../api/queries.ts'
+import { useOffered } from '../../api/offered.ts'
 import { useConnection } from '../../stores/connection.ts'
 import { sendArchive } from '../../stores/uploads.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
-import { ProblemView } from '../../ui/feedback.tsx'
+import { ProblemView, Skeleton } from '../../ui/feedback.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { bytes, nameFrom, slugFrom } from '../../ui/format.ts'
 import { Segments } from '../../ui/segments.tsx'
 import { spoken, useAddress } from '../project/address.ts'
 import { useFolderPicker } from '../project/folder-picker.ts'
+import type { Sample } from '../samples/samples.ts'
 import { type Dropped, nameOfArchive } from '../upload/archive.ts'
 import { ArchiveBerth } from '../upload/upload-dialog.tsx'
 import './source-form.css'
 
-type Kind = 'folder' | 'git' | 'archive'
+type Kind = 'folder' | 'git' | 'archive' | 'sample'
+
+const SampleShelf = lazy(() => import('../samples/shelf.tsx'))
 
 // Problems that a field shows better than a plate under the form.
 const slugProblems = ['slug_taken', 'slug_reserved']
 
 /** From nothing to a deployment under way: where the source is, what it shall be called, go. */
 export function SourceForm({ dropped, onDone }: { dropped?: Dropped | null; onDone?: () => void }) {
-  const isOwner = useInstance().data?.user.is_instance_owner ?? false
+  const offered = useOffered()
   const [chosenKind, setKind] = useState<Kind | null>(null)
-  const kind = chosenKind ?? (isOwner ? 'folder' : 'git')
+  const kind = chosenKind ?? (offered.folders ? 'folder' : 'git')
   const [source, setSource] = useState('')
   const [typedName, setName] = useState<string | null>(null)
   const [typedSlug, setSlug] = useState<string | null>(null)
   const [branch, setBranch] = useState('')
   const [archive, setArchive] = useState<Dropped | null>(null)
   const cargo = archive?.kind === 'archive' ? archive : null
-  const name = typedName ?? (kind === 'archive' ? nameOfArchive(cargo?.file.name ?? '') : nameFrom(source))
+  const [sample, setSample] = useState<Sample | null>(null)
+  const name =
+    typedName ?? (kind === 'archive' ? nameOfArchive(cargo?.file.name ?? '') : kind === 'sample' ? (sample?.title ?? '') : nameFrom(source))
   const slug = typedSlug ?? slugFrom(name)
   const address = useAddress(slug)
   const pickFolder = useFolderPicker()
@@ -71,6 +76,14 @@ export function SourceForm({ dropped, onDone }: { dropped?: Dropped | null; onDo
       void sendArchive(connection, base, { slug, file: cargo.file, type: cargo.type, is_new: true })
       return leave(`/projects/${slug}`)
     }
+    if (kind === 'sample') {
+      if (!sample) return
+      const made = await create.mutateAsync({ body: { name, slug } }).catch(() => null)
+      if (!made) return
+      const { archiveOf } = await import('../samples/samples.ts')
+      void sendArchive(connection, base, { slug, file: await archiveOf(sample.name), type: 'application/gzip', is_new: true })
+      return leave(`/projects/${slug}`)
+    }
     const body = { name, slug, repo_url: repositoryUrl(source), ...(branch.trim() ? { repo_branch: branch.trim() } : {}) }
     const created = await create.mutateAsync({ body }).catch(() => null)
     if (!created) return
@@ -89,12 +102,17 @@ export function SourceForm({ dropped, onDone }: { dropped?: Dropped | null; onDo
         value={kind}
         onChange={setKind}
         choices={[
-          ...(isOwner ? [{ value: 'folder', text: 'Local folder', icon: FolderOpen } as const] : []),
+          ...(offered.folders ? [{ value: 'folder', text: 'Local folder', icon: FolderOpen } as const] : []),
           { value: 'git', text: 'Git address', icon: GitBranch },
           { value: 'archive', text: 'Archive', icon: FileArchive },
+          { value: 'sample', text: 'Sample', icon: LifeBuoy },
         ]}
       />
-      {kind === 'archive' ? (
+      {kind === 'sample' ? (
+        <Suspense fallback={<Skeleton height={332} />}>
+          <SampleShelf value={sample?.name ?? null} onChange={setSample} />
+        </Suspense>
+      ) : kind === 'archive' ? (
         cargo ? (
           <div className="cargo">
             <FileArchive size={20} aria-hidden />

@@ -1,12 +1,10 @@
 import { type FormEvent, useState } from 'react'
 import { problemFrom, problemOf, unreachable } from '../../api/problem.ts'
-import { useConnection } from '../../stores/connection.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 
 /** Email and password, for who has set one. */
 export function PasswordForm({ onSignedIn }: { onSignedIn: () => void }) {
-  const baseUrl = useConnection((state) => state.current.base_url)
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
   const [busy, setBusy] = useState(false)
@@ -18,7 +16,7 @@ export function PasswordForm({ onSignedIn }: { onSignedIn: () => void }) {
     setBusy(true)
     setWrong(null)
     try {
-      const response = await fetch(`${baseUrl}/sign-in`, {
+      const response = await fetch('/sign-in', {
         method: 'POST',
         redirect: 'error',
         headers: { accept: 'application/json' },

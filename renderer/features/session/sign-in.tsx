@@ -1,7 +1,6 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { problemFrom } from '../../api/problem.ts'
-import { useClient } from '../../api/queries.ts'
+import { home, useConnection } from '../../stores/connection.ts'
 import { useSession } from '../../stores/session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Contours } from '../../ui/contours.tsx'
@@ -17,19 +16,18 @@ const command = 'npx homeport open'
 /** Nobody is signed in here. A password does it for who has set one; else a fresh link from the command line. */
 export function SignIn() {
   useTitle('Sign in')
-  const client = useClient()
-  const cache = useQueryClient()
   const [answer, setAnswer] = useState<string | null>(null)
   const [busy, setBusy] = useState(false)
 
   const enter = () => {
-    cache.clear()
+    // Perhaps it is somebody else now.
+    useConnection.getState().forget()
     useSession.getState().setSignedOut(false)
   }
   const look = async () => {
     setBusy(true)
     try {
-      await client.call('getSession', {})
+      await home.client.call('getSession', {})
       enter()
     } catch (error) {
       const problem = problemFrom(error)

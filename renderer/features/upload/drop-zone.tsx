@@ -1,6 +1,6 @@
 import { FileArchive } from 'lucide-react'
 import { type DragEvent, type ReactNode, useState } from 'react'
-import { useInstance } from '../../api/queries.ts'
+import { useOffered } from '../../api/offered.ts'
 import { type Dropped, lookAtDrop } from './archive.ts'
 import './upload.css'
 
@@ -17,8 +17,8 @@ export function DropZone({
   children: ReactNode
 }) {
   const [isOver, setOver] = useState(false)
-  const isLocal = useInstance().data?.instance.is_local ?? false
-  const pathOf = isLocal && window.homeport ? window.homeport.pathOf : null
+  const { is_here } = useOffered()
+  const pathOf = is_here && window.homeport ? window.homeport.pathOf : null
   const over = (event: DragEvent) => {
     if (!isOn || !event.dataTransfer.types.includes('Files')) return
     // Somebody further in wants it.
