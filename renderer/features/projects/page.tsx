@@ -1,6 +1,7 @@
 import { Plus, Search, Ship } from 'lucide-react'
-import { useDeferredValue, useEffect, useMemo } from 'react'
+import { useDeferredValue, useEffect, useMemo, useState } from 'react'
 import { useSearchParams } from 'wouter'
+import { isFound, wordsOf } from '../../api/find-project.ts'
 import { problemFrom } from '../../api/problem.ts'
 import { useProjects } from '../../api/queries.ts'
 import { useUi } from '../../stores/ui.ts'
@@ -22,17 +23,20 @@ export function ProjectsPage() {
   const [params, setParams] = useSearchParams()
   const query = params.get('q') ?? ''
   const words = useDeferredValue(query.trim().toLowerCase())
+  const [isSearching, setSearching] = useState(words !== '')
 
   const all = useMemo(() => data?.pages.flatMap((page) => page.projects) ?? [], [data])
-  const shown = useMemo(
-    () => (words === '' ? all : all.filter(({ name, slug, repo_url }) => `${name}\n${slug}\n${repo_url ?? ''}`.toLowerCase().includes(words))),
-    [all, words],
-  )
+  const shown = useMemo(() => {
+    const sought = wordsOf(words)
+    return sought.length === 0 ? all : all.filter((project) => isFound(project, sought))
+  }, [all, words])
 
-  // The platform lists but does not search: to find among all, all have to be here. They stay, and the stream keeps them true.
+  // The platform lists but does not search: to find among all, all have to be here. They begin to come when somebody is about to
+  // type; they stay, and the stream keeps them true.
+  const bringsAll = isSearching || words !== ''
   useEffect(() => {
-    if (words !== '' && hasNextPage && !isFetchingNextPage && !error) void fetchNextPage()
-  }, [words, hasNextPage, isFetchingNextPage, error, fetchNextPage])
+    if (bringsAll && hasNextPage && !isFetchingNextPage && !error) void fetchNextPage()
+  }, [bringsAll, hasNextPage, isFetchingNextPage, error, fetchNextPage])
 
   if (data && all.length === 0) return <Welcome />
   return (
@@ -55,6 +59,7 @@ export function ProjectsPage() {
                 placeholder="Name, slug or repository"
                 aria-label="Search projects"
                 value={query}
+                onFocus={() => setSearching(true)}
                 onChange={({ target }) => setParams(target.value === '' ? {} : { q: target.value }, { replace: true })}
               />
             </div>
@@ -67,7 +72,9 @@ export function ProjectsPage() {
         {error && <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />}
         <div className="card projects-card">
           {isPending && <SkeletonRows rows={8} height={rowHeight} />}
-          {shown.length > 0 && <ProjectList projects={shown} onEnd={() => hasNextPage && !isFetchingNextPage && void fetchNextPage()} />}
+          {shown.length > 0 && (
+            <ProjectList projects={shown} words={words} onEnd={() => hasNextPage && !isFetchingNextPage && void fetchNextPage()} />
+          )}
           {data && shown.length === 0 && !hasNextPage && (
             <Empty icon={Ship} title="No project fits" action={<Button onClick={() => setParams({}, { replace: true })}>Show all projects</Button>}>
               Nothing here has “{query}” in its name, slug or repository.
