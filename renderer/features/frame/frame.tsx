@@ -12,8 +12,11 @@ import { Logo } from '../../ui/logo.tsx'
 import { hostOf } from '../instances/host.ts'
 import { InstanceMark } from '../instances/instance-mark.tsx'
 import { useFrameKeys } from '../keyboard/frame-keys.ts'
+import { NoticeBell, NoticeVoice } from '../notices/bell.tsx'
+import { useNoticeListener } from '../notices/use-listener.ts'
 import { useNoStrayDrops } from '../upload/stray-drops.ts'
 import { useDesktop } from './desktop.ts'
+import { useKeptFocus } from './kept-focus.ts'
 import { LineBar } from './line-bar.tsx'
 import { RemoteBar } from './remote-bar.tsx'
 import { Stumble } from './stumble.tsx'
@@ -33,16 +36,19 @@ export function Frame({ children }: { children: ReactNode }) {
   const [location] = useLocation()
   const cache = useQueryClient()
   const tellDesktop = useDesktop()
+  const tellNotices = useNoticeListener(connection)
   const isPromoting = usePromotions(({ promotions }) => promotions.length > 0)
   useNoStrayDrops()
   useFrameKeys()
+  useKeptFocus(location)
 
   useEffect(() => {
     return followInstance(client, cache, id, {
       onState: (stream) => useConnection.getState().setStream(stream),
+      onNews: tellNotices,
       onEvent: tellDesktop,
     })
-  }, [client, id, cache, tellDesktop])
+  }, [client, id, cache, tellNotices, tellDesktop])
 
   useEffect(() => setRailOpen(false), [location, setRailOpen])
   useEffect(() => {
@@ -78,8 +84,12 @@ export function Frame({ children }: { children: ReactNode }) {
             <Logo size={24} /> Homeport
           </Link>
         )}
-        <IconButton icon={Search} label="Find or do" onClick={() => setPaletteOpen(true)} />
+        <span className="topbar-tools">
+          <NoticeBell align="end" />
+          <IconButton icon={Search} label="Find or do" onClick={() => setPaletteOpen(true)} />
+        </span>
       </header>
+      <NoticeVoice />
       {railOpen && <div className="rail-scrim" onClick={() => setRailOpen(false)} aria-hidden />}
       <Rail open={railOpen} />
       <div className="main-column">

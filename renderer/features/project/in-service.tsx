@@ -1,3 +1,4 @@
+import { Download, Send } from 'lucide-react'
 import { Link } from 'wouter'
 import type { Deployment } from '../../../server/contract/deployments.ts'
 import type { Project } from '../../../server/contract/projects.ts'
@@ -10,11 +11,13 @@ import { Ago } from '../../ui/time.tsx'
 import { DeviceFrames } from '../pictures/device-frames.tsx'
 import { deploymentTitle, triggerWord } from '../deployments/deployment-line.tsx'
 import { phasesOf } from '../deployments/progress.ts'
+import { useCrossings } from '../promote/crossings.ts'
 import { useAddress } from './address.ts'
 
 /** What serves now: which commit, by whom, since when, and what it took to get there. */
 export function InService({ slug, project, deployment }: { slug: string; project: Project; deployment: Deployment }) {
   const address = useAddress(slug)
+  const crossings = useCrossings()
   const phases = phasesOf(deployment).filter((phase) => phase.ms > 0)
   return (
     <section className="card in-service" aria-labelledby="in-service">
@@ -40,6 +43,14 @@ export function InService({ slug, project, deployment }: { slug: string; project
           {deployment.image_bytes !== null && <span>{bytes(deployment.image_bytes)}</span>}
           {deployment.is_dirty && <span>with changes that no commit holds</span>}
         </p>
+        {crossings.others && (
+          <p>
+            <Link href={`/projects/${slug}?do=${crossings.pull ? 'pull' : 'promote'}`} className="button button-plain">
+              {crossings.pull ? <Download size={15} aria-hidden /> : <Send size={15} aria-hidden />}
+              <span>{crossings.pull ? 'Pull to this machine…' : 'Promote…'}</span>
+            </Link>
+          </p>
+        )}
         {phases.length > 0 && (
           <div className="in-service-time">
             <ScaleBar stretches={phases} label="Time it took" />

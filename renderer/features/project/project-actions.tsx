@@ -1,18 +1,22 @@
-import { Ellipsis, ExternalLink, FileArchive, History, Rocket, Square, Trash2 } from 'lucide-react'
-import { useState } from 'react'
+import { Download, Ellipsis, ExternalLink, FileArchive, History, Rocket, Send, Square, Trash2 } from 'lucide-react'
+import { Suspense, lazy, useState } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
 import type { Project } from '../../../server/contract/projects.ts'
 import { useAction } from '../../api/actions.ts'
-import { useInstance, useLatest } from '../../api/queries.ts'
+import { useOffered } from '../../api/offered.ts'
+import { useLatest } from '../../api/queries.ts'
 import { Button, ButtonLink, IconButton } from '../../ui/button.tsx'
 import { NamedConfirm } from '../../ui/dialog.tsx'
 import { Menu, MenuItem, MenuLine } from '../../ui/menu.tsx'
 import { useShortcuts } from '../keyboard/shortcuts.ts'
+import { useCrossings } from '../promote/crossings.ts'
 import { UploadDialog } from '../upload/upload-dialog.tsx'
 import { useProjectUpload } from '../upload/use-project-upload.ts'
 import { useAddress } from './address.ts'
 import { DeployFolderDialog } from './deploy-folder-dialog.tsx'
 import { RollbackDialog } from './rollback-dialog.tsx'
+
+const PromoteDialog = lazy(() => import('../promote/dialog.tsx'))
 
 /** Deploy, Open, Stop, Roll back, Delete: all that is done to a whole project. */
 export function ProjectActions({ project }: { project: Project }) {
@@ -21,18 +25,20 @@ export function ProjectActions({ project }: { project: Project }) {
   // The palette, or a link, leads here with the wish already put.
   const wish = params.get('do')
   const dialog = opened ?? (wish === 'upload' ? wish : null)
+  const crossing = wish === 'promote' || wish === 'pull' ? wish : null
+  const crossings = useCrossings()
   const address = useAddress(project.slug)
   const { data: latest } = useLatest(project.slug)
   const [, go] = useLocation()
   const input = { params: { slug: project.slug } }
-  const isOwner = useInstance().data?.user.is_instance_owner ?? false
+  const offered = useOffered()
   const { upload, take } = useProjectUpload(project.slug)
   const deploy = useAction('deployProject', { onDone: ({ deployment_id }) => go(`/projects/${project.slug}/deployments/${deployment_id}`) })
   const stop = useAction('stopProject', { done: `${project.name} is stopped. A deployment brings it back.` })
   const remove = useAction('deleteProject', { done: `${project.name} is deleted.`, onDone: () => go('/') })
   const isLive = project.status === 'live' || project.status === 'crashed'
   const isStopped = project.status === 'inactive' || project.status === 'created'
-  const deployIt = () => (project.is_connected ? deploy.mutate(input) : setDialog(isOwner ? 'folder' : 'upload'))
+  const deployIt = () => (project.is_connected ? deploy.mutate(input) : setDialog(offered.folders ? 'folder' : 'upload'))
   useShortcuts({
     deploy: () => !deploy.isPending && deployIt(),
     open: isLive && address !== null && /^https?:/.test(address) && (() => window.open(address, '_blank', 'noopener,noreferrer')),
@@ -55,6 +61,16 @@ export function ProjectActions({ project }: { project: Project }) {
         <MenuItem icon={History} disabled={!latest} onSelect={() => setDialog('rollback')}>
           Roll back…
         </MenuItem>
+        {crossings.promote && (
+          <MenuItem icon={Send} onSelect={() => setParams({ do: 'promote' })}>
+            Promote…
+          </MenuItem>
+        )}
+        {crossings.pull && (
+          <MenuItem icon={Download} onSelect={() => setParams({ do: 'pull' })}>
+            Pull to this machine…
+          </MenuItem>
+        )}
         <MenuItem icon={Square} disabled={isStopped || stop.isPending} onSelect={() => stop.mutate(input)}>
           Stop
         </MenuItem>
@@ -73,6 +89,17 @@ export function ProjectActions({ project }: { project: Project }) {
             if (wish === 'upload') setParams({}, { replace: true })
           }}
         />
+      )}
+      {crossing && (
+        <Suspense>
+          <PromoteDialog
+            slug={project.slug}
+            name={project.name}
+            kind={crossing}
+            deploymentId={params.get('deployment')}
+            onOpenChange={() => setParams({}, { replace: true })}
+          />
+        </Suspense>
       )}
       {dialog === 'rollback' && <RollbackDialog slug={project.slug} onOpenChange={() => setDialog(null)} />}
       <NamedConfirm

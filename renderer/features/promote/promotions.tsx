@@ -1,0 +1,132 @@
+import { ArrowRight, RotateCw, X } from 'lucide-react'
+import { useLocation } from 'wouter'
+import { baseOf } from '../../stores/address.ts'
+import { type Promotion, type PromotionStepName, usePromotions } from '../../stores/promotions.ts'
+import { Button } from '../../ui/button.tsx'
+import { ProblemView } from '../../ui/feedback.tsx'
+import { bytes } from '../../ui/format.ts'
+import { Progress } from '../../ui/progress.tsx'
+import { Mark, type Sign, stepSign } from '../../ui/status.tsx'
+import { transferWords } from '../../ui/transfer-words.ts'
+import './promote.css'
+
+/** All that is on its way from one instance to another, over every page. */
+export default function Promotions() {
+  const promotions = usePromotions((state) => state.promotions)
+  return (
+    <div className="promotions">
+      {promotions.map((one) => (
+        <Plate key={one.key} promotion={one} />
+      ))}
+    </div>
+  )
+}
+
+function Plate({ promotion }: { promotion: Promotion }) {
+  const { from, to, state, steps, transfer, problem, deployment_id } = promotion
+  const drop = usePromotions((store) => store.drop)
+  const [, go] = useLocation()
+  const running = steps.find((step) => step.state === 'running')
+  const failed = steps.find((step) => step.state === 'failed')
+  const done = steps.filter((step) => step.state === 'done')
+  return (
+    <section className="card promotion" aria-label={`${from.slug} to ${to.name}`}>
+      <header className="promotion-head">
+        <h2 className="clip">
+          {from.slug} <span className="faint">from {from.name}</span> <ArrowRight size={14} aria-label="to" /> {to.name}
+        </h2>
+        <div className="row">
+          {state === 'running' && (
+            <Button icon={X} onClick={promotion.cancel}>
+              Cancel
+            </Button>
+          )}
+          {state === 'failed' && (
+            <>
+              <Button icon={RotateCw} kind="primary" onClick={promotion.retry}>
+                Try again
+              </Button>
+              <Button icon={X} onClick={promotion.cancel}>
+                Give up
+              </Button>
+            </>
+          )}
+          {state === 'done' && (
+            <>
+              <Button
+                kind="primary"
+                onClick={() => {
+                  drop(promotion.key)
+                  go(`~${baseOf(to.id)}/projects/${to.slug}/deployments/${deployment_id ?? ''}`)
+                }}
+              >
+                See it being built
+              </Button>
+              <Button icon={X} onClick={() => drop(promotion.key)}>
+                Dismiss
+              </Button>
+            </>
+          )}
+        </div>
+      </header>
+      <ol className="promotion-steps" aria-label="Steps">
+        {steps.map((step) => (
+          <li key={step.name}>
+            <Mark sign={signs[step.state]} size={11} />
+            <span>{stepWords[step.name]}</span>
+            <span className="faint">{step.note || signs[step.state].word.toLowerCase()}</span>
+          </li>
+        ))}
+      </ol>
+      {state === 'undoing' && <Progress label={`Taking back what was done on ${to.name}`} />}
+      {running && state === 'running' && (
+        <Progress
+          label={underWay(running.name, to.name)}
+          {...(transfer && transfer.total > 0 && transfer.sent < transfer.total ? { value: transfer.sent / transfer.total } : {})}
+          {...(transfer ? { text: transfer.total > 0 ? transferWords(transfer) : `${bytes(transfer.sent)} so far` } : {})}
+        />
+      )}
+      {state === 'done' && <p role="status">{`It has arrived; ${to.slug} is being built on ${to.name}.`}</p>}
+      {problem && (
+        <>
+          <p>
+            {failed ? `${stepWords[failed.name]}: this did not work. ` : `What was done on ${to.name} could not be taken back. `}
+            {done.length > 0 && `Done already: ${done.map(({ name, note }) => doneWords(name, note)).join(', ')}. `}
+            {failed && 'Another try goes on from here; giving up takes back what was done.'}
+          </p>
+          <ProblemView problem={problem} />
+        </>
+      )}
+    </section>
+  )
+}
+
+const signs: Record<Promotion['steps'][number]['state'], Sign> = {
+  waiting: stepSign('pending'),
+  running: stepSign('running'),
+  done: stepSign('done'),
+  failed: stepSign('failed'),
+}
+
+const stepWords: Record<PromotionStepName, string> = {
+  source: 'Source',
+  project: 'Project',
+  variables: 'Variables',
+  upload: 'Upload',
+  deploy: 'Deploy',
+}
+
+function underWay(name: PromotionStepName, to: string): string {
+  return {
+    source: 'Fetching the source',
+    project: `Preparing the project on ${to}`,
+    variables: `Sending the variables to ${to}`,
+    upload: `Uploading to ${to}`,
+    deploy: `Deploying on ${to}`,
+  }[name]
+}
+
+function doneWords(name: PromotionStepName, note: string): string {
+  if (name === 'source') return 'the source is fetched'
+  return note === '' ? stepWords[name].toLowerCase() : `${stepWords[name].toLowerCase()} (${note})`
+}
