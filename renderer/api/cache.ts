@@ -124,10 +124,15 @@ function unlessReplaced(other: Deployment, current: Deployment): Deployment {
 
 /** The slug of a project that this window has seen. */
 export function slugOf(cache: QueryClient, projectId: string): string | undefined {
-  for (const [, project] of cache.getQueriesData<Project>({ queryKey: ['project'] })) if (project?.id === projectId) return project.slug
+  return knownProject(cache, projectId)?.slug
+}
+
+/** A project as this window knows it. */
+export function knownProject(cache: QueryClient, projectId: string): Project | undefined {
+  for (const [, project] of cache.getQueriesData<Project>({ queryKey: ['project'] })) if (project?.id === projectId) return project
   for (const page of cache.getQueryData<ProjectPages>(keys.projects)?.pages ?? []) {
     const project = page.projects.find(({ id }) => id === projectId)
-    if (project) return project.slug
+    if (project) return project
   }
   return undefined
 }

@@ -10,17 +10,20 @@ type Message = { kind: 'events'; events: InstanceEvent[] } | { kind: 'state'; st
 // Instances that offer no event stream (a hosted one) are asked this often instead.
 const poll_ms = 5_000
 
+interface FollowOptions {
+  onState: (state: StreamState) => void
+  /** Before the cache knows, and so can be asked what was. */
+  onNews: (event: InstanceEvent) => void
+  /** After it knows. */
+  onEvent: (event: InstanceEvent) => void
+}
+
 /**
  * Keeps the cache of one instance true, by one stream for all windows of a browser: over HTTP/1.1 a browser opens six
  * connections to a host, and a stream in each of six tabs would leave none for anything else. The window that holds
  * the lock follows the stream and passes on what it hears; when it closes, the next one takes over.
  */
-export function followInstance(
-  client: Client,
-  cache: QueryClient,
-  name: string,
-  { onState, onEvent }: { onState: (state: StreamState) => void; onEvent: (event: InstanceEvent) => void },
-): () => void {
+export function followInstance(client: Client, cache: QueryClient, name: string, { onState, onNews, onEvent }: FollowOptions): () => void {
   const stopped = new AbortController()
   let last: StreamState = { name: 'connecting' }
 
@@ -35,6 +38,7 @@ export function followInstance(
   const take = (events: InstanceEvent[]) =>
     notifyManager.batch(() => {
       for (const event of events) {
+        onNews(event)
         applyEvent(cache, event)
         onEvent(event)
       }

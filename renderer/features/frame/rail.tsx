@@ -16,6 +16,7 @@ import { ago } from '../../ui/format.ts'
 import { useNow } from '../../ui/now.ts'
 import { Mark, projectSign } from '../../ui/status.tsx'
 import { capsOf } from '../keyboard/chords.ts'
+import { NoticeBell } from '../notices/bell.tsx'
 import { InstanceSwitch } from './instance-switch.tsx'
 import { Stumble } from './stumble.tsx'
 import './rail.css'
@@ -168,6 +169,9 @@ function RailFoot() {
         <MenuLine />
         <MenuChoice label="Theme" value={theme} choices={themes} onChange={setTheme} />
       </Menu>
+      <span className="rail-bell">
+        <NoticeBell align="start" />
+      </span>
       <Menu trigger={<IconButton icon={themeIcons[theme]} label={`Theme: ${theme}`} />}>
         <MenuChoice label="Theme" value={theme} choices={themes} onChange={setTheme} />
       </Menu>

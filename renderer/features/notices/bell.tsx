@@ -1,0 +1,66 @@
+import { Bell, CircleAlert, CircleCheck } from 'lucide-react'
+import { DropdownMenu } from 'radix-ui'
+import { useLocation } from 'wouter'
+import { useConnection } from '../../stores/connection.ts'
+import { IconButton } from '../../ui/button.tsx'
+import { calm } from '../../ui/calm.ts'
+import { Ago } from '../../ui/time.tsx'
+import { boardOf, useNotices } from './store.ts'
+import './bell.css'
+
+/** What ended while one looked elsewhere, with the way there. */
+export function NoticeBell({ align }: { align: 'start' | 'end' }) {
+  const instance = useConnection((state) => state.current.id)
+  const { notices, unread } = useNotices(({ boards }) => boardOf(boards, instance))
+  const read = useNotices((state) => state.read)
+  const [, go] = useLocation()
+  return (
+    <DropdownMenu.Root modal={false} onOpenChange={(open) => !open && read(instance)}>
+      <span className="bell">
+        <DropdownMenu.Trigger asChild>
+          <IconButton icon={Bell} label={unread > 0 ? `Notices: ${unread} new` : 'Notices'} />
+        </DropdownMenu.Trigger>
+        {unread > 0 && (
+          <span className="bell-count" aria-hidden>
+            {unread > 9 ? '9+' : unread}
+          </span>
+        )}
+      </span>
+      <DropdownMenu.Portal>
+        <DropdownMenu.Content className="menu notices" align={align} sideOffset={6} collisionPadding={8} aria-label="Notices">
+          {notices.length === 0 && (
+            <p className="notices-none quiet">Nothing has ended yet. Deployments, crashes and domains report here when you look elsewhere.</p>
+          )}
+          {notices.map((notice, index) => (
+            <DropdownMenu.Item
+              key={notice.id}
+              className={`menu-item notice notice-${notice.kind} ${index < unread ? 'notice-new' : ''}`}
+              onSelect={() => go(notice.path)}
+            >
+              {notice.kind === 'done' ? <CircleCheck size={16} aria-hidden /> : <CircleAlert size={16} aria-hidden />}
+              <span className="notice-words">
+                <strong className="clip">{calm(notice.title)}</strong>
+                <span className="quiet notice-text">{calm(notice.text)}</span>
+                <span className="faint">
+                  <Ago at={notice.at} />
+                  {index < unread && <span className="unseen">, new</span>}
+                </span>
+              </span>
+            </DropdownMenu.Item>
+          ))}
+        </DropdownMenu.Content>
+      </DropdownMenu.Portal>
+    </DropdownMenu.Root>
+  )
+}
+
+/** Said aloud to those who listen; once, wherever the bell hangs. */
+export function NoticeVoice() {
+  const instance = useConnection((state) => state.current.id)
+  const newest = useNotices(({ boards }) => (boardOf(boards, instance).unread > 0 ? boardOf(boards, instance).notices[0]?.title : undefined))
+  return (
+    <p className="unseen" role="status">
+      {newest && calm(newest)}
+    </p>
+  )
+}
