@@ -181,7 +181,9 @@ function run(command, args, options) {
 
 function capture(command, args) {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+    // A test that builds has another one, which would put our folders into the dashboard.
+    const env = { ...process.env, NODE_ENV: 'production' }
+    const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
     let stdout = ''
     let stderr = ''
     child.stdout.on('data', (chunk) => (stdout += chunk))
