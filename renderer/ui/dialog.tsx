@@ -6,6 +6,7 @@ import { useConnection } from '../stores/connection.ts'
 import { Button, IconButton } from './button.tsx'
 import { calm } from './calm.ts'
 import { TextField } from './field.tsx'
+import { goBack, keepTrail, trailFrom } from './way-back.ts'
 import './dialog.css'
 
 interface Props {
@@ -18,11 +19,26 @@ interface Props {
 }
 
 export function Dialog({ open, onOpenChange, title, about, children }: Props) {
+  // Looked at before the dialog is drawn: an item of a menu is gone right after.
+  const [wasOpen, setWasOpen] = useState(false)
+  const [trail, setTrail] = useState<HTMLElement[]>([])
+  if (open !== wasOpen) {
+    setWasOpen(open)
+    if (open) setTrail(trailFrom(document.activeElement))
+  }
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>
         <Radix.Overlay className="scrim" />
-        <Radix.Content className="dialog" {...(about ? {} : { 'aria-describedby': undefined })}>
+        <Radix.Content
+          className="dialog"
+          {...(about ? {} : { 'aria-describedby': undefined })}
+          onOpenAutoFocus={({ currentTarget }) => currentTarget instanceof Element && keepTrail(currentTarget, trail)}
+          onCloseAutoFocus={(event) => {
+            event.preventDefault()
+            goBack(trail)
+          }}
+        >
           <header className="dialog-head">
             <InFront />
             <Radix.Title className="dialog-title">{calm(title)}</Radix.Title>

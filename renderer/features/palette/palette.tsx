@@ -3,6 +3,7 @@ import {
   Anchor,
   Archive,
   Braces,
+  CircleHelp,
   ChartColumn,
   Database,
   Download,
@@ -33,7 +34,7 @@ import {
   Waypoints,
   Wifi,
 } from 'lucide-react'
-import { type ReactNode, useEffect, useMemo, useState } from 'react'
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
 import { useLocation, useRoute } from 'wouter'
 import { useAction } from '../../api/actions.ts'
 import { useCheckRepository } from '../../api/previews.ts'
@@ -45,6 +46,7 @@ import { base } from '../../stores/address.ts'
 import { useConnection } from '../../stores/connection.ts'
 import { useUi } from '../../stores/ui.ts'
 import { Mark, projectSign } from '../../ui/status.tsx'
+import { useWayBack } from '../../ui/way-back.ts'
 import { hostOf } from '../instances/host.ts'
 import { InstanceMark } from '../instances/instance-mark.tsx'
 import { switchTo } from '../instances/switch.ts'
@@ -52,6 +54,7 @@ import { useKeyboard } from '../keyboard/store.ts'
 import { openAddress } from '../frame/outside.ts'
 import { useCrossings } from '../promote/crossings.ts'
 import { useAddress, useSecureAddress } from '../project/address.ts'
+import { searchTopics } from '../help/topics.ts'
 import './palette.css'
 
 const shownProjects = 30
@@ -73,15 +76,27 @@ export default function Palette() {
     setOpen(false)
     act()
   }
+  const inside = useRef<HTMLDivElement>(null)
+  useWayBack(inside)
 
   return (
-    <Command.Dialog open onOpenChange={setOpen} label="Find or do" shouldFilter={false} overlayClassName="scrim" contentClassName="palette" loop>
+    <Command.Dialog
+      ref={inside}
+      open
+      onOpenChange={setOpen}
+      label="Find or do"
+      shouldFilter={false}
+      overlayClassName="scrim"
+      contentClassName="palette"
+      loop
+    >
       <Command.Input value={query} onValueChange={setQuery} placeholder="A project, or what to do" className="palette-input" />
       <Command.List className="palette-list">
         <Command.Empty className="palette-empty quiet">Nothing fits “{query}”.</Command.Empty>
         {params?.slug && <ProjectActs slug={params.slug} fits={fits} run={run} />}
         <Projects words={words} run={run} />
         <General fits={fits} run={run} />
+        {words.length > 0 && <HelpPages query={query} run={run} />}
       </Command.List>
     </Command.Dialog>
   )
@@ -266,10 +281,29 @@ function General(group: GroupProps) {
           { text: 'Backups: dumps of every database', icon: <Database size={16} aria-hidden />, run: () => go('/instance/backups?at=every-dump') },
         ]
       : []),
+    { text: 'Help: every page', icon: <CircleHelp size={16} aria-hidden />, run: () => go('/help') },
     { text: 'Keyboard: every shortcut', icon: <Keyboard size={16} aria-hidden />, run: () => setSheetOpen(true) },
     { text: 'Theme: light', icon: <Sun size={16} aria-hidden />, run: () => setTheme('light') },
     { text: 'Theme: dark', icon: <Moon size={16} aria-hidden />, run: () => setTheme('dark') },
     { text: 'Theme: as the system has it', icon: <Monitor size={16} aria-hidden />, run: () => setTheme('system') },
   ]
   return <Acts heading="Homeport" acts={acts} {...group} />
+}
+
+const shownTopics = 5
+
+function HelpPages({ query, run }: { query: string; run: GroupProps['run'] }) {
+  const [, go] = useLocation()
+  const found = searchTopics(query, true).slice(0, shownTopics)
+  if (found.length === 0) return null
+  return (
+    <Command.Group heading="Help">
+      {found.map(({ id, title }) => (
+        <Command.Item key={id} value={`Help ${id}`} onSelect={() => run(() => go(`/help/${id}`))} className="palette-item">
+          <CircleHelp size={16} aria-hidden />
+          {title}
+        </Command.Item>
+      ))}
+    </Command.Group>
+  )
 }

@@ -36,7 +36,7 @@ export async function firstRun(teller: Teller): Promise<void> {
   await expect(head.getByText('In service')).toBeVisible()
 
   const open = head.getByRole('link', { name: 'Open' })
-  await expect(open).toHaveAttribute('href', `http://my-grand-cafe.localhost:${new URL(home.platform.edge_url).port}`)
+  await expect(open).toHaveAttribute('href', `http://my-grand-cafe.localhost:${new URL(home.platform.edge_url).port}/`)
   expect(await visit(teller, open)).toBe('Hello, harbour')
 
   await hand.openPage('Projects', 'all projects')

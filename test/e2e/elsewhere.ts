@@ -1,0 +1,94 @@
+import { type IncomingMessage, type Server, type ServerResponse, createServer, request as ask } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Page, expect } from '@playwright/test'
+import type { TestPlatform } from '../support/platform.ts'
+
+/** A way to a platform that changes something of it, as what stands between may. */
+export interface Way {
+  url: string
+  close(): Promise<void>
+}
+
+/** A hosted account: the customer's operations, and nothing of /instance. */
+export function hosted(far: TestPlatform): Promise<Way> {
+  return way(far, (req, res) => {
+    if (!req.url?.startsWith('/instance')) return false
+    res.writeHead(404, { 'content-type': 'application/json' }).end(JSON.stringify({ error: 'route_not_found', message: 'There is no such thing.' }))
+    return true
+  })
+}
+
+/** One that says in every text of its answers what it likes. */
+export function poisoned(far: TestPlatform, change: (key: string, text: string) => string): Promise<Way> {
+  return way(
+    far,
+    () => false,
+    (text) => JSON.stringify(JSON.parse(text, (key, value: unknown) => (typeof value === 'string' ? change(key, value) : value))),
+  )
+}
+
+async function way(
+  far: TestPlatform,
+  refuse: (req: IncomingMessage, res: ServerResponse) => boolean,
+  change?: (text: string) => string,
+): Promise<Way> {
+  const { hostname, port } = new URL(far.platform.api_url)
+  const server: Server = createServer((req, res) => {
+    if (refuse(req, res)) return void req.resume()
+    const onward = ask({ hostname, port, path: req.url, method: req.method, headers: { ...req.headers, host: `${hostname}:${port}` } }, (answer) => {
+      const isJson = answer.headers['content-type']?.startsWith('application/json') === true
+      if (!change || !isJson) {
+        res.writeHead(answer.statusCode ?? 502, answer.headers)
+        res.flushHeaders()
+        return void answer.pipe(res)
+      }
+      let text = ''
+      answer.setEncoding('utf8')
+      answer.on('data', (piece: string) => (text += piece))
+      answer.on('end', () => {
+        const { 'content-length': _, ...headers } = answer.headers
+        res.writeHead(answer.statusCode ?? 502, headers).end(text === '' ? '' : change(text))
+      })
+    })
+    onward.on('error', () => res.destroy())
+    res.on('close', () => onward.destroy())
+    req.pipe(onward)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+export async function makeToken(platform: TestPlatform, name = 'desk'): Promise<{ token: string; id: string }> {
+  const { body } = await platform.api<{ token: string; api_token: { id: string } }>('POST', '/v1/tokens', { name })
+  return { token: body.token, id: body.api_token.id }
+}
+
+/** Adds an instance as a person does, and answers with the path of its part of the dashboard. */
+export async function addInstance(
+  desk: Page,
+  home: TestPlatform,
+  { url, token, name }: { url: string; token: string; name: string },
+): Promise<string> {
+  await desk.goto(`${home.platform.dashboard_url}instances?do=add`)
+  const dialog = desk.getByRole('dialog', { name: 'Add an instance' })
+  await dialog.getByLabel('Address').fill(url)
+  await dialog.getByLabel('API token').fill(token)
+  await dialog.getByLabel('Name').fill(name)
+  await dialog.getByRole('button', { name: 'Add', exact: true }).click()
+  await expect(dialog).toBeHidden()
+  const link = desk.getByRole('list', { name: 'Instances' }).getByRole('link', { name, exact: true })
+  return (await link.getAttribute('href')) ?? ''
+}
+
+/** Forgets all that stories before have added. */
+export async function forgetInstances(home: TestPlatform): Promise<void> {
+  const { body } = await home.api<{ remotes: { id: string }[] }>('GET', '/instance/remotes')
+  for (const { id } of body.remotes) await home.api('DELETE', `/instance/remotes/${id}`)
+}
