@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { gunzipSync } from 'node:zlib'
 import type { Page } from '@playwright/test'
 import pg from 'pg'
-import type { DatabaseDump } from '../../server/contract/databases.ts'
+import type { Database, DatabaseDump } from '../../server/contract/databases.ts'
 import { expect, expectForEverybody, test } from './fixtures.ts'
 
 test.use({ harbour: 'database' })
@@ -28,44 +28,18 @@ async function query<Row extends pg.QueryResultRow>(connectionString: string, sq
   }
 }
 
-const copied = (desk: Page) => desk.evaluate(() => navigator.clipboard.readText())
 const dumpRows = (desk: Page) => desk.getByRole('list', { name: 'Dumps' }).getByRole('listitem')
 
-test('a database is made, asked, dumped, put back, replaced by a file and dropped', async ({ desk, home, repository }) => {
+test('a database is dumped, put back, replaced by a file and dropped', async ({ desk, home, repository }) => {
   test.setTimeout(240_000)
   await home.createProject({ slug: 'told', name: 'Told', repo_url: repository(told).url })
+  const { body: made } = await home.api<{ database: Database }>('POST', '/v1/projects/told/database')
+  const { connection_string: connection, password } = made.database
   expect((await home.ended('told', (await home.deploy('told')).id)).status).toBe('ready')
-  await desk.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   const addresses: string[] = []
   desk.on('request', (request) => addresses.push(request.url()))
-
-  // By keys alone.
-  await desk.goto(`${home.platform.dashboard_url}projects/told`)
-  await expect(desk.getByRole('heading', { name: 'Told' })).toBeVisible()
-  await desk.keyboard.press('ControlOrMeta+k')
-  await expect(desk.getByRole('dialog', { name: 'Find or do' }).getByRole('combobox')).toBeFocused()
-  await desk.keyboard.type('database connection')
-  await desk.keyboard.press('Enter')
-  await expect(desk).toHaveURL(/\/projects\/told\/database$/)
-  await expect(desk.getByText('it is deployed again, so that it has it')).toBeVisible()
-  await expectForEverybody(desk, 'no database')
-  await desk.getByRole('button', { name: 'Make a database' }).click()
-  await expect(desk.getByRole('heading', { name: 'Connection' })).toBeVisible({ timeout: 60_000 })
-  await expect(desk.getByText('The app runs and has DATABASE_URL.')).toBeVisible({ timeout: 60_000 })
-  expect((await home.edge('told.localhost')).body).toBe('postgresql:')
-
-  // Hidden until it is asked for, but copied whole.
-  await desk.getByRole('button', { name: 'Copy the connection string' }).click()
-  await expect.poll(() => copied(desk)).toContain('postgresql://')
-  const connection = await copied(desk)
-  const { password } = new URL(connection)
-  expect(await desk.content()).not.toContain(password)
-  const psql = desk.getByRole('group', { name: 'psql, which asks for the password' })
-  await expect(psql).toContainText(`psql -h 127.0.0.1 -p ${new URL(connection).port} -U ${new URL(connection).username}`)
-  await desk.getByRole('button', { name: 'Show the password' }).click()
-  await expect(desk.getByRole('group', { name: 'Connection string' })).toContainText(connection)
-  await expectForEverybody(desk, 'a database')
-  await desk.getByRole('button', { name: 'Hide the password' }).click()
+  await desk.goto(`${home.platform.dashboard_url}projects/told/database`)
+  await expect(desk.getByRole('heading', { name: 'Connection' })).toBeVisible()
   expect(await desk.content()).not.toContain(password)
 
   await query(connection, `CREATE TABLE boats (name text); INSERT INTO boats VALUES ('Skjold'), ('Fram')`)

@@ -2,45 +2,6 @@ import { app, expect, test } from './fixtures.ts'
 
 test.use({ harbour: 'deployments' })
 
-test('a broken build is shown with its line and its hint, mended, and deployed again; then rolled back', async ({ desk, home, repository }) => {
-  const made = repository(app('one'))
-  await home.createProject({ slug: 'mended', name: 'Mended', repo_url: made.url })
-  const first = await home.deploy('mended')
-  await home.ended('mended', first.id)
-
-  made.commit(
-    { 'build.js': `console.log('on the way')\nconsole.error('src/cart.ts:41 Error: cannot find ./prices.ts')\nprocess.exit(1)` },
-    'Break it',
-  )
-  await desk.goto(`${home.platform.dashboard_url}projects/mended`)
-  await desk.getByRole('button', { name: 'Deploy', exact: true }).click()
-  const failure = desk.locator('.failure')
-  await expect(failure.getByRole('heading')).toContainText('build', { timeout: 60_000 })
-  await expect(failure.locator('.failure-line')).toContainText('cannot find ./prices.ts')
-  await expect(failure).toContainText('build_failed')
-  await expect(desk.locator('.passage-failed')).toContainText('Build')
-  await failure.getByRole('button', { name: 'Show it in the log' }).click()
-  await expect(desk.locator('.log-marked')).toContainText('cannot find ./prices.ts')
-
-  // What served before goes on serving, and the overview says both.
-  await desk.getByRole('navigation', { name: 'Project' }).getByRole('link', { name: 'Overview' }).click()
-  await expect(desk.getByRole('region', { name: 'Newest deployment' })).toContainText('The version before goes on serving')
-  await expect(desk.locator('.project-title')).toContainText('Live')
-
-  made.commit(app('two'), 'Mend it')
-  await desk.getByRole('button', { name: 'Deploy', exact: true }).click()
-  await expect(desk.locator('.report-head')).toContainText('In service', { timeout: 60_000 })
-  expect((await home.edge('mended.localhost')).body).toContain('two')
-
-  await desk.getByRole('button', { name: 'More actions' }).click()
-  await desk.getByRole('menuitem', { name: 'Roll back…' }).click()
-  const dialog = desk.getByRole('dialog', { name: 'Roll back' })
-  await dialog.getByRole('listitem').filter({ hasText: 'First' }).getByRole('button', { name: 'Roll back to this' }).click()
-  await expect(desk.locator('.report-head')).toContainText('Rolled back')
-  await expect(desk.locator('.report-head')).toContainText('In service', { timeout: 60_000 })
-  expect((await home.edge('mended.localhost')).body).toContain('one')
-})
-
 test('stop takes it off, a deployment brings it back', async ({ desk, home, repository }) => {
   await home.createProject({ slug: 'tired', name: 'Tired', repo_url: repository(app('awake')).url })
   await home.ended('tired', (await home.deploy('tired')).id)

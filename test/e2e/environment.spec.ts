@@ -6,111 +6,13 @@ import { expect, test } from './fixtures.ts'
 
 test.use({ harbour: 'environment' })
 
-/** Answers with what it was started with. */
-const mirror = {
-  'package.json': JSON.stringify({ name: 'mirror', private: true, scripts: { start: 'node server.js' } }),
-  'server.js': `
-const http = require('node:http')
-http.createServer((request, response) => response.end(String(process.env[request.url.slice(1)]))).listen(process.env.PORT)
-process.on('SIGTERM', () => process.exit(0))
-`,
-}
-
 const group = (desk: Page, name: string) => desk.getByRole('region', { name, exact: true })
-const says = async (home: TestPlatform, slug: string, key: string) => (await home.edge(`${slug}.localhost`, `/${key}`)).body
 const stored = async (home: TestPlatform, slug: string) =>
   (await home.api<{ env_vars: EnvVar[] }>('GET', `/v1/projects/${slug}/env-vars`)).body.env_vars.map(({ key, value, environment }) => [
     key,
     value,
     environment,
   ])
-
-test('one is added, shown, copied, changed, deployed and deleted', async ({ desk, home, repository }) => {
-  await home.createProject({ slug: 'mirror', name: 'Mirror', repo_url: repository(mirror).url })
-  expect((await home.ended('mirror', (await home.deploy('mirror')).id)).status).toBe('ready')
-  await desk.context().grantPermissions(['clipboard-read', 'clipboard-write'])
-  const addresses: string[] = []
-  desk.on('request', (request) => addresses.push(request.url()))
-
-  // By keys alone, from anywhere in the project.
-  await desk.goto(`${home.platform.dashboard_url}projects/mirror`)
-  await desk.getByRole('link', { name: 'Environment' }).click()
-  await expect(desk.getByRole('heading', { name: 'No variables yet' })).toBeVisible()
-  await desk.keyboard.press('ControlOrMeta+k')
-  await expect(desk.getByRole('dialog', { name: 'Find or do' }).getByRole('combobox')).toBeFocused()
-  await desk.keyboard.type('add a variable')
-  await desk.keyboard.press('Enter')
-  const adding = desk.getByRole('dialog', { name: 'Add a variable' })
-  await expect(adding.getByLabel('Key')).toBeFocused()
-  await desk.keyboard.type('HOMEPORT_SECRET')
-  await expect(adding.getByRole('alert')).toContainText('set by the platform')
-  await adding.getByLabel('Key').fill('1ST')
-  await expect(adding.getByRole('alert')).toContainText('no digit at the start')
-  await adding.getByLabel('Key').fill('GREETING')
-  await adding.getByLabel('Value').fill('ahoy-from-here')
-  await adding.getByLabel('Environment').selectOption('Production')
-  await adding.getByRole('switch', { name: 'Sensitive' }).click()
-  await adding.getByRole('button', { name: 'Add', exact: true }).click()
-  await expect(adding).toBeHidden()
-  await expect(desk).toHaveURL(/\/projects\/mirror\/environment$/)
-
-  // Production is deployed again by itself, and the page follows it to its end.
-  await expect(desk.getByRole('link', { name: 'See the deployment' })).toBeVisible()
-  await expect(desk.getByText('The app runs with the variables as they are now.')).toBeVisible({ timeout: 60_000 })
-  expect(await says(home, 'mirror', 'GREETING')).toBe('ahoy-from-here')
-
-  // Hidden, and not even in the page; shown and copied when asked for by itself.
-  const row = group(desk, 'Production').getByRole('listitem')
-  await expect(row).toContainText('Sensitive')
-  await desk.getByRole('button', { name: 'Show values' }).click()
-  await expect(row.getByLabel('Value of GREETING, hidden')).toBeVisible()
-  expect(await desk.content()).not.toContain('ahoy-from-here')
-  await row.getByRole('button', { name: 'Copy the value of GREETING' }).click()
-  await expect.poll(() => desk.evaluate(() => navigator.clipboard.readText())).toBe('ahoy-from-here')
-  await row.getByRole('button', { name: 'Show the value of GREETING' }).click()
-  await expect(row.getByText('ahoy-from-here')).toBeVisible()
-  await row.getByRole('button', { name: 'Hide the value of GREETING' }).click()
-  await expect(row.getByText('ahoy-from-here')).toBeHidden()
-
-  // The same name in the same environment is no second one.
-  await desk.goto(`${home.platform.dashboard_url}projects/mirror/environment?do=add`)
-  await adding.getByLabel('Key').fill('GREETING')
-  await adding.getByLabel('Environment').selectOption('Production')
-  await expect(adding.getByRole('alert')).toContainText('GREETING is there already for production')
-  await adding.getByRole('button', { name: 'Cancel' }).click()
-
-  // A new value waits for a deployment, which is offered, also to who comes back later.
-  await row.getByRole('button', { name: 'What to do with GREETING' }).click()
-  await desk.getByRole('menuitem', { name: 'Change the value…' }).click()
-  const editing = desk.getByRole('dialog', { name: 'Change GREETING' })
-  await expect(editing.getByLabel('Value')).toHaveValue('')
-  await editing.getByLabel('Value').fill('ho-ho-from-there')
-  await editing.getByRole('button', { name: 'Save' }).click()
-  await expect(desk.getByText('GREETING was changed since the app was deployed.')).toBeVisible()
-  expect(await says(home, 'mirror', 'GREETING')).toBe('ahoy-from-here')
-  await desk.reload()
-  await desk.getByRole('button', { name: 'Deploy now' }).click()
-  await expect(desk.getByText('The app runs with the variables as they are now.')).toBeVisible({ timeout: 60_000 })
-  expect(await says(home, 'mirror', 'GREETING')).toBe('ho-ho-from-there')
-
-  await row.getByRole('button', { name: 'What to do with GREETING' }).click()
-  await desk.getByRole('menuitem', { name: 'Delete…' }).click()
-  const deleting = desk.getByRole('dialog', { name: 'Delete GREETING?' })
-  await deleting.getByRole('button', { name: 'Keep it' }).click()
-  await expect(row).toHaveCount(1)
-  await row.getByRole('button', { name: 'What to do with GREETING' }).click()
-  await desk.getByRole('menuitem', { name: 'Delete…' }).click()
-  await deleting.getByRole('button', { name: 'Delete', exact: true }).click()
-  await expect(desk.getByRole('heading', { name: 'No variables yet' })).toBeVisible()
-  await desk.getByRole('link', { name: 'See the deployment' }).click()
-  await expect(desk).toHaveURL(/\/deployments\/dpl_/)
-  await expect.poll(() => says(home, 'mirror', 'GREETING'), { timeout: 60_000 }).toBe('undefined')
-
-  for (const secret of ['ahoy-from-here', 'ho-ho-from-there']) {
-    expect(addresses.filter((address) => address.includes(secret))).toEqual([])
-    expect(home.log.filter((line) => line.includes(secret))).toEqual([])
-  }
-})
 
 test('a whole file says what each line does before it is saved, and comes back as a file', async ({ desk, home }) => {
   await home.createProject({ slug: 'archive', name: 'Archive' })

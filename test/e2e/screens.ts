@@ -122,6 +122,23 @@ export const screens = (scene: Scene): Screen[] => [
       await page.getByRole('list', { name: 'Offers' }).waitFor()
     },
   },
+  {
+    name: 'domains-order',
+    path: 'projects/harbour-shop/domains?do=buy',
+    async act(page) {
+      await page.getByLabel('Name to look for').fill('lighthouse.test')
+      await page.keyboard.press('Enter')
+      await page.getByRole('button', { name: 'Choose lighthouse.test' }).click()
+      await page.getByRole('switch', { name: 'Name who it is registered for' }).click()
+      await page.getByRole('group', { name: 'Registered for' }).waitFor()
+    },
+  },
+  { name: 'domains-registration', path: 'projects/harbour-shop/domains', act: (page) => pick(page, 'What to do with harbour.test', 'Registration…') },
+  {
+    name: 'domains-transfer',
+    path: 'projects/harbour-shop/domains',
+    act: (page) => pick(page, 'What to do with harbour.test', 'Take it to another registrar…'),
+  },
   { name: 'settings', path: 'projects/harbour-shop/settings' },
   {
     name: 'delete',
@@ -146,6 +163,23 @@ export const screens = (scene: Scene): Screen[] => [
   { name: 'backups', path: 'instance/backups' },
   { name: 'account', path: 'account' },
   { name: 'token-dialog', path: 'account?do=token', act: dialog },
+  {
+    name: 'token-made',
+    path: 'account?do=token',
+    async act(page) {
+      await page.getByLabel('Name', { exact: true }).fill('Deploys from CI')
+      await page.getByRole('button', { name: 'Make it' }).click()
+      await page.getByText('shown this once').waitFor()
+    },
+  },
+  {
+    name: 'token-revoke',
+    path: 'account',
+    async act(page) {
+      await page.getByRole('button', { name: 'Revoke Deploys from CI…' }).first().click()
+      await dialog(page)
+    },
+  },
   { name: 'new-project', path: '', act: newProject },
   {
     name: 'refused',
@@ -271,6 +305,12 @@ function broken(page: Page, address: string) {
     request_id: 'req_01JB3M5V9X',
   } satisfies ErrorEnvelope
   return page.route(address, (route) => route.fulfill({ status: 500, headers: { 'x-request-id': json.request_id }, json }))
+}
+
+async function pick(page: Page, button: string, item: string) {
+  await page.getByRole('button', { name: button }).click()
+  await page.getByRole('menuitem', { name: item }).click()
+  await dialog(page)
 }
 
 async function newProject(page: Page) {
