@@ -28,6 +28,9 @@ const later = {
   palette: () => import('./features/palette/palette.tsx'),
   newProject: () => import('./features/projects/new-project.tsx'),
   samples: () => import('./features/samples/shelf.tsx'),
+  tour: () => import('./features/tour/card.tsx'),
+  help: () => import('./features/help/page.tsx'),
+  helpTopic: () => import('./features/help/topic-page.tsx'),
   keyboard: () => import('./features/keyboard/sheet.tsx'),
   instances: () => import('./features/instances/page.tsx'),
 }
@@ -43,6 +46,8 @@ export const pages: Record<string, Page> = {
   '/instance/network': lazy(later.network),
   '/instance/disk': lazy(later.disk),
   '/instance/backups': lazy(later.backups),
+  '/help': lazy(later.help),
+  '/help/:topic': lazy(later.helpTopic),
   '/instance/desktop': lazy(later.desktop),
 }
 

@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import type { Project } from '../../server/contract/projects.ts'
 import { useConnection } from '../stores/connection.ts'
+import { helpFor } from '../features/help/help-for.ts'
 import { useUi } from '../stores/ui.ts'
 import { putDeployment, putProject, removeProject } from './cache.ts'
 import type { Answer, CallInput } from './client.ts'
@@ -32,7 +33,7 @@ export function useAction<Id extends RouteId>(id: Id, options: { done?: string; 
       if (useConnection.getState().current.id === of) options.onDone?.(answer)
     },
     onError(problem) {
-      if (!options.quiet) showToast({ kind: 'failed', text: problem.message, request_id: problem.request_id, of })
+      if (!options.quiet) showToast({ kind: 'failed', text: problem.message, request_id: problem.request_id, of, help: helpFor(problem.code) })
     },
   })
 }

@@ -1,4 +1,5 @@
 import { create } from 'zustand'
+import type { HelpTopic } from '../../server/contract/help.ts'
 import { useConnection } from './connection.ts'
 
 export type Theme = 'light' | 'dark' | 'system'
@@ -10,6 +11,8 @@ export interface Toast {
   kind: 'done' | 'failed'
   text: string
   request_id: string | null
+  /** The page that says more. */
+  help?: HelpTopic | null
 }
 
 interface UiStore {

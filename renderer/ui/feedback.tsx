@@ -1,6 +1,8 @@
 import { CircleAlert, type LucideIcon, RotateCw } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { ApiProblem } from '../api/problem.ts'
+import { helpFor } from '../features/help/help-for.ts'
+import { HelpLink } from '../features/help/help-link.tsx'
 import { Button } from './button.tsx'
 import { Contours } from './contours.tsx'
 import { CopyText } from './copy.tsx'
@@ -74,6 +76,7 @@ export function ProblemView({ problem, onRetry }: { problem: ApiProblem; onRetry
         <p className="problem-code">
           <code>{problem.code}</code>
           {problem.request_id && <CopyText text={problem.request_id} />}
+          <HelpLink topic={helpFor(problem.code)} />
         </p>
       </div>
       {onRetry && (

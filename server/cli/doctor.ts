@@ -9,12 +9,14 @@ export const doctor: Command = {
   options: {},
   async run(call) {
     words(call)
-    const { checks } = await call.connect().call('doctor', {})
+    const client = call.connect()
+    const { checks } = await client.call('doctor', {})
     if (call.json) call.terminal.out(JSON.stringify({ checks }))
     for (const check of call.json ? [] : checks) {
       const [colour, mark] = marks[check.status]
       call.terminal.out(`${paint(call.terminal, colour, mark)} ${check.name}: ${check.message}`)
       if (check.mend !== null) call.terminal.out(`    ${check.mend}`)
+      if (check.mend !== null && check.help) call.terminal.out(paint(call.terminal, 'dim', `    ${client.url}/app/help/${check.help}`))
     }
     return checks.some((check) => check.status === 'failed') ? exitCodes.refused : exitCodes.done
   },

@@ -5,6 +5,7 @@
  */
 import { z } from 'zod'
 import { deployment } from './deployments.ts'
+import { helpTopics } from './help.ts'
 import { limits } from './limits.ts'
 import { operation } from './operation.ts'
 import { project } from './projects.ts'
@@ -113,6 +114,12 @@ export const check = z.object({
 
 export type Check = z.output<typeof check>
 
+/** As the doctor tells it: with the page that says more. */
+export const examinedCheck = check.extend({
+  help: z.enum(helpTopics).nullable().describe('The page of help about it: `/app/help/{help}` of the dashboard.'),
+})
+export type ExaminedCheck = z.output<typeof examinedCheck>
+
 export const instanceEvents = {
   project: z.object({ project }),
   project_removed: z.object({ id: z.string(), slug: z.string() }),
@@ -189,7 +196,7 @@ export const instanceOperations = {
     access: 'owner',
     params: empty,
     query: empty,
-    success: { status: 200, json: z.object({ checks: z.array(check) }) },
+    success: { status: 200, json: z.object({ checks: z.array(examinedCheck) }) },
     errors: [],
   }),
   getSettings: operation({

@@ -1,4 +1,4 @@
-import type { Check, RuntimeStatus, Settings } from '../contract/instance.ts'
+import type { ExaminedCheck, RuntimeStatus, Settings } from '../contract/instance.ts'
 import type { LanStatus } from '../contract/network.ts'
 import type { ScreenshotVariant } from '../contract/previews.ts'
 import type { Billing } from '../billing/billing.ts'
@@ -79,7 +79,7 @@ export interface FeatureDeps {
   describeFolder(path: string): Promise<{ is_git: boolean; branch: string | null }>
   /** Whether an absolute path names a folder. */
   isFolder(path: string): Promise<boolean>
-  doctor(): Promise<Check[]>
+  doctor(): Promise<ExaminedCheck[]>
 }
 
 /** Where names are bought. */

@@ -1,5 +1,6 @@
 import { statfs } from 'node:fs/promises'
-import type { Check } from '../contract/instance.ts'
+import { helpForCheck } from '../contract/help.ts'
+import type { Check, ExaminedCheck } from '../contract/instance.ts'
 import type { Db } from '../store/open.ts'
 
 export interface DoctorOptions {
@@ -25,8 +26,8 @@ export interface DoctorOptions {
 const lowDisk_bytes = 5 * 1024 ** 3
 
 /** Looks at what an instance stands on. Every finding says what to do about it. */
-export async function examine(options: DoctorOptions): Promise<Check[]> {
-  return [
+export async function examine(options: DoctorOptions): Promise<ExaminedCheck[]> {
+  const checks = [
     ...(await Promise.all(options.runtimes.map((runtime) => engine(runtime, options.chosen)))),
     await git(options),
     ...options.addresses.map(port),
@@ -40,6 +41,7 @@ export async function examine(options: DoctorOptions): Promise<Check[]> {
     ...(await options.market()),
     keys(options.encryption),
   ]
+  return checks.map((check) => ({ ...check, help: helpForCheck(check.name) }))
 }
 
 const ok = (name: string, message: string): Check => ({ name, status: 'ok', message, mend: null })

@@ -1,6 +1,8 @@
 import { CircleAlert } from 'lucide-react'
 import type { Failure } from '../../../server/contract/deployments.ts'
 import { Button } from '../../ui/button.tsx'
+import { helpForFailure } from '../help/help-for.ts'
+import { HelpLink } from '../help/help-link.tsx'
 import { Prose } from '../../ui/prose.tsx'
 import type { LogLine } from '../logs/log-store.ts'
 import { plainText } from '../logs/terminal-line.ts'
@@ -37,6 +39,7 @@ export function FailureReport({
         )}
         <p className="failure-foot">
           <code>{failure.code}</code>
+          <HelpLink topic={helpForFailure(failure)}>How to mend it</HelpLink>
           {onShow && (
             <Button kind="bare" onClick={onShow}>
               Show it in the log

@@ -3,11 +3,19 @@ import { Link } from 'wouter'
 import { Empty } from '../../ui/feedback.tsx'
 import { useTitle } from './title.ts'
 
+function Ways() {
+  return (
+    <p>
+      <Link href="/">To the projects</Link> · <Link href="/help">Help</Link>
+    </p>
+  )
+}
+
 /** `isPage`: not below the heading of something that is there. */
 export function NotFound({ isPage = true }: { isPage?: boolean }) {
   useTitle('Not found')
   return (
-    <Empty isPage={isPage} icon={Compass} title="There is nothing at this address" action={<Link href="/">To the projects</Link>}>
+    <Empty isPage={isPage} icon={Compass} title="There is nothing at this address" action={<Ways />}>
       The link may be old, or what it led to was deleted.
     </Empty>
   )

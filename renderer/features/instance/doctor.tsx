@@ -2,6 +2,7 @@ import { problemFrom } from '../../api/problem.ts'
 import { useDoctor } from '../../api/queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
+import { HelpLink } from '../help/help-link.tsx'
 import { StatusWord, checkSigns } from '../../ui/status.tsx'
 import { RotateCw } from 'lucide-react'
 
@@ -31,6 +32,7 @@ export function Doctor() {
                 <strong>{check.name.charAt(0).toUpperCase() + check.name.slice(1)}</strong> <span className="quiet">{check.message}</span>
               </p>
               {check.mend && <p>{check.mend}</p>}
+              {check.status !== 'ok' && <HelpLink topic={check.help} />}
             </div>
           </li>
         ))}

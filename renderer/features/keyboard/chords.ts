@@ -24,7 +24,7 @@ export function chordOf(event: Pressed, apple = isApple): string | null {
   const isCharacter = event.key.length === 1
   // Alt makes another character of a key on a Mac: there the key itself counts.
   // So does Shift of a digit, each keyboard into another one; where that is the slash, it is meant.
-  const isDigit = mod && event.shiftKey && /^Digit/.test(event.code) && event.key !== '/'
+  const isDigit = mod && event.shiftKey && event.code.startsWith('Digit') && event.key !== '/'
   const key = isDigit || (alt && /^(Digit|Key)/.test(event.code)) ? event.code.slice(-1) : event.key
   const isLetter = /^[a-z]$/i.test(key)
   // Shift is part of how a character is written, and is said only where it changes nothing that is seen.

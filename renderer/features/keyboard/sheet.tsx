@@ -10,14 +10,23 @@ const all: Shortcut[] = Object.values(shortcuts)
 
 /** Every key on one sheet, drawn from the record that the keys themselves work from. */
 export default function KeyboardSheet() {
-  const { has_single_keys, setSingleKeys, setSheetOpen } = useKeyboard()
-  const isOff = ({ keys }: Shortcut) => !has_single_keys && keys.every(isSingle)
+  const setSheetOpen = useKeyboard((state) => state.setSheetOpen)
   return (
     <Dialog open onOpenChange={setSheetOpen} title="Keyboard" about="Keys rest while you type in a field and while a dialog is open.">
+      <KeyboardList heading="h3" />
+    </Dialog>
+  )
+}
+
+export function KeyboardList({ heading: Heading }: { heading: 'h2' | 'h3' }) {
+  const { has_single_keys, setSingleKeys } = useKeyboard()
+  const isOff = ({ keys }: Shortcut) => !has_single_keys && keys.every(isSingle)
+  return (
+    <>
       <div className="sheet">
         {Object.entries(places).map(([place, heading]) => (
           <section key={place} aria-label={heading}>
-            <h3>{heading}</h3>
+            <Heading>{heading}</Heading>
             <dl>
               {all
                 .filter(({ where }) => where === place)
@@ -48,6 +57,6 @@ export default function KeyboardSheet() {
         checked={has_single_keys}
         onChange={setSingleKeys}
       />
-    </Dialog>
+    </>
   )
 }

@@ -2,14 +2,16 @@ import { Ship } from 'lucide-react'
 import { Link } from 'wouter'
 import type { Project } from '../../../server/contract/projects.ts'
 import { problemFrom } from '../../api/problem.ts'
+import { usePreviews } from '../../api/previews.ts'
 import { useDeployments, useLatest, useProject, useServing } from '../../api/queries.ts'
-import { Empty, ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
+import { Empty, ProblemView, Skeleton, SkeletonRows } from '../../ui/feedback.tsx'
 import { exactTime } from '../../ui/format.ts'
 import { Mark, projectSign } from '../../ui/status.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { DeploymentRows } from '../deployments/deployment-rows.tsx'
 import { isTerminal } from '../deployments/progress.ts'
 import { useTitle } from '../frame/title.ts'
+import { TourPlace } from '../tour/place.tsx'
 import { useBeacon } from './beacon.ts'
 import { InService } from './in-service.tsx'
 import { Fact } from './fact.tsx'
@@ -23,8 +25,9 @@ const recent = 5
 
 export function Overview({ slug }: { slug: string }) {
   const { data: project } = useProject(slug)
-  const { data: latest } = useLatest(slug, project !== undefined)
-  const { data: serving } = useServing(slug)
+  const { data: latest, isPending: waitsForLatest } = useLatest(slug, project !== undefined)
+  const { data: serving, isPending: waitsForServing } = useServing(slug)
+  const { isPending: waitsForPreviews } = usePreviews(slug)
   const { data: list, error, isPending, refetch } = useDeployments(slug, {})
   useTitle(project?.name ?? slug, useBeacon(latest))
   const deployments = list?.pages[0]?.deployments ?? []
@@ -41,24 +44,41 @@ export function Overview({ slug }: { slug: string }) {
       </div>
     )
   }
+  // What is on top decides where the rest lies: it is drawn when all of it is known, so that nothing moves under the pointer.
+  if (!project || isPending || waitsForLatest || waitsForServing || waitsForPreviews) return <OverviewSkeleton />
   const isNews = latest && latest.id !== serving?.id && (!isTerminal(latest.status) || latest.status === 'failed')
   return (
     <div className="overview">
       <div className="stack">
         {isNews && <LatestNews slug={slug} deployment={latest} serves={serving !== null && serving !== undefined} />}
-        {project && !isNews && <StateNote project={project} />}
-        {serving && project && <InService slug={slug} project={project} deployment={serving} />}
+        {!isNews && <StateNote project={project} />}
+        {serving && <InService slug={slug} project={project} deployment={serving} />}
         {serving && <Traffic slug={slug} />}
-        {project?.is_connected && <OpenPreviews slug={slug} />}
+        {project.is_connected && <OpenPreviews slug={slug} />}
         <section className="card" aria-labelledby="recent">
           <header className="card-head">
             <h2 id="recent">Deployments</h2>
             <Link href={`/projects/${slug}/deployments`}>All deployments</Link>
           </header>
-          {isPending ? <SkeletonRows rows={4} height={62} /> : <DeploymentRows slug={slug} deployments={deployments.slice(0, recent)} />}
+          <DeploymentRows slug={slug} deployments={deployments.slice(0, recent)} />
         </section>
+        <TourPlace slug={slug} />
       </div>
-      {project && <Facts project={project} />}
+      <Facts project={project} />
+    </div>
+  )
+}
+
+function OverviewSkeleton() {
+  return (
+    <div className="overview">
+      <div className="card in-service">
+        <Skeleton height={220} />
+        <SkeletonRows rows={3} height={44} />
+      </div>
+      <div className="card">
+        <SkeletonRows rows={6} height={56} />
+      </div>
     </div>
   )
 }

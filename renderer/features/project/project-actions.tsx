@@ -8,6 +8,7 @@ import { useLatest } from '../../api/queries.ts'
 import { Button, ButtonLink, IconButton } from '../../ui/button.tsx'
 import { NamedConfirm } from '../../ui/dialog.tsx'
 import { Menu, MenuItem, MenuLine } from '../../ui/menu.tsx'
+import { openAddress } from '../frame/outside.ts'
 import { useShortcuts } from '../keyboard/shortcuts.ts'
 import { useCrossings } from '../promote/crossings.ts'
 import { UploadDialog } from '../upload/upload-dialog.tsx'
@@ -41,7 +42,7 @@ export function ProjectActions({ project }: { project: Project }) {
   const deployIt = () => (project.is_connected ? deploy.mutate(input) : setDialog(offered.folders ? 'folder' : 'upload'))
   useShortcuts({
     deploy: () => !deploy.isPending && deployIt(),
-    open: isLive && address !== null && /^https?:/.test(address) && (() => window.open(address, '_blank', 'noopener,noreferrer')),
+    open: isLive && address !== null && (() => openAddress(address)),
   })
 
   return (

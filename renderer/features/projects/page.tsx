@@ -11,6 +11,7 @@ import { DropZone } from '../upload/drop-zone.tsx'
 import { useOffer } from '../upload/offer.ts'
 import { useTitle } from '../frame/title.ts'
 import { Recovered } from '../instance/recovered.tsx'
+import { TourPlace } from '../tour/place.tsx'
 import { Welcome } from '../welcome/welcome.tsx'
 import { ProjectList, rowHeight } from './project-list.tsx'
 import './page.css'
@@ -70,7 +71,7 @@ export function ProjectsPage() {
         </header>
         <Recovered />
         {error && <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />}
-        <div className="card projects-card">
+        <div className="card projects-card" hidden={error !== null && !data}>
           {isPending && <SkeletonRows rows={8} height={rowHeight} />}
           {shown.length > 0 && (
             <ProjectList projects={shown} words={words} onEnd={() => hasNextPage && !isFetchingNextPage && void fetchNextPage()} />
@@ -86,6 +87,7 @@ export function ProjectsPage() {
             ? `Searching; ${count(all.length)} projects so far`
             : data && sentence(shown.length, all.length, words !== '', hasNextPage)}
         </p>
+        {words === '' && <TourPlace />}
       </div>
     </DropZone>
   )

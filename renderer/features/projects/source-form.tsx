@@ -26,7 +26,7 @@ const SampleShelf = lazy(() => import('../samples/shelf.tsx'))
 const slugProblems = ['slug_taken', 'slug_reserved']
 
 /** From nothing to a deployment under way: where the source is, what it shall be called, go. */
-export function SourceForm({ dropped, onDone }: { dropped?: Dropped | null; onDone?: () => void }) {
+export function SourceForm({ dropped, begin, onDone }: { dropped?: Dropped | null; begin?: Kind | undefined; onDone?: () => void }) {
   const offered = useOffered()
   const [chosenKind, setKind] = useState<Kind | null>(null)
   const kind = chosenKind ?? (offered.folders ? 'folder' : 'git')
@@ -60,6 +60,10 @@ export function SourceForm({ dropped, onDone }: { dropped?: Dropped | null; onDo
   useEffect(() => {
     if (dropped) take(dropped)
   }, [dropped])
+
+  useEffect(() => {
+    if (begin) setKind(begin)
+  }, [begin])
 
   const submit = async (event: FormEvent) => {
     event.preventDefault()

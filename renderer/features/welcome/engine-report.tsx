@@ -3,6 +3,7 @@ import { keys } from '../../api/keys.ts'
 import { useInstance } from '../../api/queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { Skeleton } from '../../ui/feedback.tsx'
+import { HelpLink } from '../help/help-link.tsx'
 import { Mark } from '../../ui/status.tsx'
 
 /** What builds and runs the apps here, why that, and what to do for more. */
@@ -22,7 +23,9 @@ export function EngineReport() {
         </p>
         <p className="quiet">{runtime.reason}</p>
         {!isDocker && (
-          <p className="quiet">For containers, start Docker Desktop, OrbStack, Colima, Podman or the Docker service, and then Homeport again.</p>
+          <p className="quiet">
+            Everything works so. For containers, start a Docker engine, and then Homeport again. <HelpLink topic="engine">Which, and how</HelpLink>
+          </p>
         )}
       </div>
       {!isDocker && (

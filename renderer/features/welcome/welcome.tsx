@@ -1,5 +1,7 @@
 import { useState } from 'react'
+import { Link } from 'wouter'
 import { useTitle } from '../frame/title.ts'
+import { Button } from '../../ui/button.tsx'
 import { Contours } from '../../ui/contours.tsx'
 import { SourceForm } from '../projects/source-form.tsx'
 import type { Dropped } from '../upload/archive.ts'
@@ -11,6 +13,7 @@ import './welcome.css'
 export function Welcome() {
   useTitle('Welcome')
   const [dropped, setDropped] = useState<Dropped | null>(null)
+  const [begin, setBegin] = useState<'sample'>()
   return (
     <DropZone invitation="Drop it to bring it in" onDropped={setDropped}>
       <div className="welcome">
@@ -22,10 +25,19 @@ export function Welcome() {
             address.
           </p>
         </header>
-        <div className="card welcome-card">
-          <SourceForm dropped={dropped} />
-        </div>
         <EngineReport />
+        <div className="card welcome-card">
+          <SourceForm dropped={dropped} begin={begin} />
+        </div>
+        {begin === undefined && (
+          <p className="welcome-none">
+            Nothing at hand?{' '}
+            <Button kind="bare" onClick={() => setBegin('sample')}>
+              Take a sample
+            </Button>{' '}
+            <Link href="/help/start">How it works</Link>
+          </p>
+        )}
       </div>
     </DropZone>
   )

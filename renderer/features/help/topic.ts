@@ -1,0 +1,25 @@
+import type { HelpTopic } from '../../../server/contract/help.ts'
+
+/**
+ * A part of an article. Text is a paragraph, in which `names` stand between backticks, [[topic]] leads to another topic and
+ * [[/address|words]] to a page of the dashboard. `run` is a command, ready to copy.
+ */
+export type Block = string | { h: string } | { list: string[] } | { steps: string[] } | { run: string; note?: string }
+
+export interface Topic {
+  id: HelpTopic
+  title: string
+  /** One sentence: when this is the page that somebody looks for. */
+  about: string
+  /** What people type who look for it and would not find it by its text. */
+  also: string
+  body: Block[]
+}
+
+export const groups = {
+  begin: 'First steps',
+  names: 'Addresses and networks',
+  deploy: 'Deploying',
+  run: 'Running',
+  keep: 'This instance',
+} as const

@@ -1,0 +1,119 @@
+import { useQuery } from '@tanstack/react-query'
+import { X } from 'lucide-react'
+import { useEffect } from 'react'
+import { Link } from 'wouter'
+import { useDatabase } from '../../api/database.ts'
+import { keys } from '../../api/keys.ts'
+import { useOffered } from '../../api/offered.ts'
+import { usePreviews } from '../../api/previews.ts'
+import { look_again_ms, useClient, useDeployments, useEnvVars, useInstance, useSettings } from '../../api/queries.ts'
+import { useUi } from '../../stores/ui.ts'
+import { Button, IconButton } from '../../ui/button.tsx'
+import { Mark } from '../../ui/status.tsx'
+import { Keys } from '../keyboard/keys.tsx'
+import { useAddress } from '../project/address.ts'
+import { type TourStep, stepsOf } from './steps.ts'
+import { useKept, useTour } from './store.ts'
+import './card.css'
+
+/** A list that ticks itself while one goes on; it asks for nothing and hides nothing. */
+export default function TourCard({ slug }: { slug: string }) {
+  const { done } = useKept()
+  const { close, tick } = useTour.getState()
+  const steps = useSteps(slug, done)
+  const ticked = steps.filter((step) => step.is_done)
+  const isOver = ticked.length === steps.length
+  const ids = ticked.map(({ id }) => id).join(' ')
+  useEffect(() => tick(ids.split(' ').filter(Boolean)), [ids, tick])
+  return (
+    <section className="card tour" aria-labelledby="first-steps">
+      <header className="tour-head">
+        <h2 id="first-steps">First steps</h2>
+        <span className="tour-count">
+          {ticked.length} of {steps.length}
+        </span>
+        <IconButton icon={X} label="Close the first steps" onClick={close} />
+      </header>
+      <ol className="tour-steps">
+        {steps.map((step) => (
+          <li key={step.id} className={step.is_done ? 'tour-step tour-done' : 'tour-step'}>
+            <Mark
+              sign={{ word: '', shape: step.is_done ? 'disc' : 'ring', tone: step.is_done ? 'live' : 'idle' }}
+              label={step.is_done ? 'Done' : 'To do'}
+            />
+            <div>
+              <StepLink step={step} />
+              <p className="quiet">
+                {step.words} {step.id === 'palette' && <Keys keys="mod+k" />}
+              </p>
+            </div>
+          </li>
+        ))}
+      </ol>
+      <p className="tour-foot quiet">
+        {isOver ? (
+          <>
+            That was all of them. <Button onClick={close}>Close the list</Button>
+          </>
+        ) : (
+          <>
+            Each ticks itself when it has happened. What else there is: <Link href="/help">Help</Link>
+          </>
+        )}
+      </p>
+    </section>
+  )
+}
+
+function StepLink({ step: { title, to } }: { step: TourStep }) {
+  const setPaletteOpen = useUi((state) => state.setPaletteOpen)
+  if (to === 'palette')
+    return (
+      <button type="button" className="tour-link" onClick={() => setPaletteOpen(true)}>
+        {title}
+      </button>
+    )
+  if (!to.startsWith('/'))
+    return (
+      <a className="tour-link" href={to} target="_blank" rel="noreferrer noopener">
+        {title}
+      </a>
+    )
+  return (
+    <Link className="tour-link" href={to}>
+      {title}
+    </Link>
+  )
+}
+
+function useSteps(slug: string, done: readonly string[]): TourStep[] {
+  const client = useClient()
+  const address = useAddress(slug)
+  const isOwner = useInstance().data?.user.is_instance_owner ?? false
+  const mayOpen = useOffered().instance && isOwner
+  // Nothing tells that somebody was there: it is asked again while one looks, until it is so.
+  const { data: project } = useQuery({
+    queryKey: keys.project(slug),
+    queryFn: async ({ signal }) => (await client.call('getProject', { params: { slug }, signal })).project,
+    refetchInterval: ({ state }) => (done.includes('visit') || state.data?.last_request_at ? false : look_again_ms / 3),
+    refetchOnWindowFocus: 'always',
+  })
+  const { data: ready } = useDeployments(slug, { status: 'ready' })
+  const { data: variables } = useEnvVars(slug)
+  const { data: database } = useDatabase(slug)
+  const { data: previews } = usePreviews(slug)
+  const { data: settings } = useSettings(mayOpen)
+  return stepsOf(
+    {
+      slug,
+      address,
+      was_visited: Boolean(project?.last_request_at),
+      ready_deployments: ready?.pages[0]?.deployments.length ?? 0,
+      variables: variables?.length ?? 0,
+      has_preview: (previews?.length ?? 0) > 0,
+      has_database: Boolean(database),
+      is_network_open: mayOpen ? (settings?.lan ?? false) : null,
+    },
+    done,
+  )
+}
