@@ -1,55 +1,77 @@
-import { app, type BrowserWindow, dialog, Menu, powerMonitor, shell } from 'electron'
+import { app, dialog } from 'electron'
 import { join } from 'node:path'
-import { channels } from '../preload/bridge.ts'
-import { answerBridge } from './ipc.ts'
-import { createMenu } from './menu.ts'
+import type { Platform } from '../server/index.ts'
+import { confine } from './confine.ts'
+import { keepCrashReports, watchForCrashes } from './crashes.ts'
+import type { Front } from './front.ts'
+import { createJournal, type Journal } from './journal.ts'
+import { claimLinks, linkIn, type Place, placeOf } from './links.ts'
+import type { LoginOptions } from './login.ts'
 import { isCamera } from './screenshotter.ts'
-import { confine, confineSession, createWindow } from './window.ts'
+import { settleIn } from './settle.ts'
+import type { Updater } from './updates.ts'
 
 /** The platform as the desktop sees it. */
-export interface City {
-  api_url: string
-  edge_url: string
-  dashboard_url: string
-  version: string
-  /** A fresh link that signs a browser in, once. */
-  signInUrl(): Promise<string>
-  /** Looks at the world anew, after the machine slept. */
-  resync(): void
-  /** Parks work, closes everything. */
-  stop(): Promise<void>
+export type City = Pick<Platform, 'api_url' | 'edge_url' | 'dashboard_url' | 'version' | 'desk' | 'signInUrl' | 'resync' | 'stop'> & {
+  instance: Pick<Platform['instance'], 'token' | 'runtime'>
 }
 
 export interface DesktopOptions {
   data_dir: string
   preload: string
-  openCity(): Promise<City>
+  /** The folder of icons. */
+  resources: string
+  /** Arguments of this start. */
+  argv: readonly string[]
+  login: LoginOptions
+  updates: { off: string | null; installs_at_end: boolean; load(): Promise<Updater> }
+  hasTrayHost(): Promise<boolean>
+  openCity(journal: Journal): Promise<City>
+  /** Where the log is written beside its file. */
+  echo?: (line: string) => void
 }
 
 /** An orderly end takes no longer than this; then the process ends all the same. */
 const stopPatience_ms = 10_000
 
 /**
- * The life of the desktop: one instance per data folder, the platform, its window, an orderly end.
+ * The life of the desktop: one instance per data folder, the platform, its window and tray, an orderly end.
  * Resolves once the window is on its way, or when another instance has been asked to show itself.
  */
 export async function runDesktop(options: DesktopOptions): Promise<void> {
-  const place = join(options.data_dir, 'desktop')
+  const folder = join(options.data_dir, 'desktop')
+  app.setName('Homeport')
+  app.setAppUserModelId('dev.homeport.desktop')
   // Electron's lock is per folder of user data: so it is one instance per data folder, before anything of it is opened.
-  app.setPath('userData', place)
+  app.setPath('userData', folder)
   if (!app.requestSingleInstanceLock()) {
     app.exit(0)
     return
   }
   app.enableSandbox()
+  const journal = createJournal(join(folder, 'logs'), options.echo ? { echo: options.echo } : {})
+  keepCrashReports(journal)
 
   let city: City | undefined
-  let window: BrowserWindow | undefined
+  let front: Front | undefined
   let ending: Promise<void> | undefined
   let hasEnded = false
+  /** Where somebody wanted to go before there was anything to show it. */
+  let wanted: Place | 'anywhere' | undefined
 
-  app.on('second-instance', () => void show())
-  app.on('activate', () => void show())
+  const bringUp = (to?: Place): void => {
+    if (ending) return
+    if (!front) wanted = to ?? wanted ?? 'anywhere'
+    else void (to ? front.goTo(to) : front.show())
+  }
+  const follow = (link: string | undefined) => bringUp(link === undefined ? undefined : placeOf(link))
+
+  app.on('second-instance', (_event, argv) => follow(linkIn(argv)))
+  app.on('open-url', (event, url) => {
+    event.preventDefault()
+    follow(url)
+  })
+  app.on('activate', () => bringUp())
   // Without a listener Electron would quit: also when the last picture was taken before the dashboard is up.
   app.on('window-all-closed', () => {})
   app.on('web-contents-created', (_event, contents) => {
@@ -58,64 +80,37 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   app.on('before-quit', (event) => {
     if (hasEnded) return
     event.preventDefault()
-    ending ??= end().finally(() => {
-      hasEnded = true
-      app.quit()
-    })
+    // Who ended it without quitting, an update, does that itself.
+    if (!ending) void endInOrder().then(() => app.quit())
   })
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => app.quit())
+  const unwatch = watchForCrashes(journal, () => app.quit())
+  app.once('quit', unwatch)
 
   await app.whenReady()
+  if (!claimLinks()) journal.info('links_not_claimed')
+  const link = linkIn(options.argv)
+  if (link !== undefined) follow(link)
   try {
-    city = await options.openCity()
+    city = await options.openCity(journal)
   } catch (error) {
-    dialog.showErrorBox('Homeport cannot start', describe(error))
+    journal.error('not_started', { error })
+    dialog.showErrorBox('Homeport cannot start', `${error instanceof Error ? error.message : String(error)}\n\nThe log is in ${journal.folder}`)
     app.exit(1)
     return
   }
-  const { origin } = new URL(city.api_url)
-  confineSession(origin)
-  answerBridge({ origin, edge_url: city.edge_url, goTo })
-  Menu.setApplicationMenu(createMenu({ goTo, openInBrowser: () => void openInBrowser() }))
-  powerMonitor.on('resume', () => city?.resync())
-  await show()
+  // Somebody ended it while it was on its way up.
+  if (ending) return city.stop()
+  journal.hide(city.instance.token)
+  journal.info('started', { version: city.version, electron: process.versions.electron, packaged: app.isPackaged })
+  const home = await settleIn({ city, folder, journal, options, bringUp, endInOrder, isEnding: () => ending !== undefined })
+  front = home.front
+  if (wanted !== undefined && wanted !== 'anywhere') await front.goTo(wanted)
+  else if (wanted === 'anywhere' || !home.isHidden) await front.show()
 
-  async function show(): Promise<void> {
-    // A second start may come while the first is still on its way up.
-    if (!city || ending) return
-    if (window) {
-      if (window.isMinimized()) window.restore()
-      window.show()
-      window.focus()
-      return
-    }
-    window = createWindow({
-      origin: new URL(city.api_url).origin,
-      edge_url: city.edge_url,
-      version: city.version,
-      preload: options.preload,
-      place_file: join(place, 'window.json'),
-    })
-    window.on('closed', () => {
-      window = undefined
-      if (process.platform !== 'darwin') app.quit()
-    })
-    try {
-      await window.loadURL(await city.signInUrl())
-    } catch (error) {
-      dialog.showErrorBox(
-        'The dashboard did not open',
-        `${describe(error)}\nHomeport itself runs on; its window can be opened again, or the dashboard in a browser with: homeport open`,
-      )
-    }
-  }
-
-  function goTo(path: string): void {
-    void show().then(() => window?.webContents.send(channels.navigate, path))
-  }
-
-  async function openInBrowser(): Promise<void> {
-    if (city) await shell.openExternal(await city.signInUrl())
+  function endInOrder(): Promise<void> {
+    ending ??= end().finally(() => void (hasEnded = true))
+    return ending
   }
 
   async function end(): Promise<void> {
@@ -124,11 +119,10 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
     try {
       await Promise.race([city?.stop(), late])
     } catch (error) {
-      console.error('The platform did not stop in order:', error)
+      journal.error('not_stopped_in_order', { error })
     } finally {
       clearTimeout(timer)
     }
+    journal.info('ended')
   }
 }
-
-const describe = (error: unknown) => (error instanceof Error ? error.message : String(error))

@@ -1,15 +1,19 @@
 import { app } from 'electron'
+import { existsSync, readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { readOptions } from '../server/options.ts'
+import { dataFolder, readOptions } from '../server/options.ts'
 import { openCity } from './city.ts'
 import { runDesktop } from './desktop.ts'
+import { hasTrayHost } from './tray-host.ts'
+import { whyNotUpdated } from './updates.ts'
 
 /** The desktop: Electron's main process. It takes the options of `homeport serve`, Chromium's own pass by. */
 const flag = { type: 'string' } as const
 const { values } = parseArgs({
   args: process.argv.slice(1),
-  options: { data: flag, host: flag, port: flag, 'edge-port': flag, 'edge-https-port': flag, runtime: flag },
+  options: { data: flag, host: flag, port: flag, 'edge-port': flag, 'edge-https-port': flag, runtime: flag, hidden: { type: 'boolean' } },
   strict: false,
 })
 const text = (name: string) => (typeof values[name] === 'string' ? values[name] : undefined)
@@ -22,11 +26,33 @@ const options = readOptions({
   runtime: text('runtime'),
 })
 
+const { APPIMAGE: app_image = null, XDG_CONFIG_HOME: config_dir = join(homedir(), '.config') } = process.env
+const packageType = join(process.resourcesPath, 'package-type')
+const package_type = existsSync(packageType) ? readFileSync(packageType, 'utf8').trim() : null
+
 // Not awaited: Electron gets ready only after this module has run to its end.
 runDesktop({
   data_dir: options.data_dir,
   preload: join(import.meta.dirname, '../preload/index.cjs'),
-  openCity: () => openCity(options, (line) => void process.stderr.write(`${line}\n`)),
+  resources: join(import.meta.dirname, '../../resources'),
+  argv: process.argv.slice(1),
+  login: { args: options.data_dir === dataFolder(undefined, {}) ? [] : ['--data', options.data_dir], config_dir, app_image },
+  updates: {
+    off: whyNotUpdated({
+      is_packaged: app.isPackaged,
+      has_feed: existsSync(join(process.resourcesPath, 'app-update.yml')),
+      platform: process.platform,
+      app_image,
+      package_type,
+    }),
+    // A .deb asks for a password, and not when somebody is on the way out.
+    installs_at_end: package_type !== 'deb',
+    // It looks for its feed as soon as it is loaded.
+    load: async () => (await import('electron-updater')).default.autoUpdater,
+  },
+  hasTrayHost,
+  openCity: (journal) => openCity(options, journal),
+  echo: (line) => void process.stderr.write(line),
 }).catch((error: unknown) => {
   console.error(error)
   app.exit(1)

@@ -1,5 +1,5 @@
 import { BrowserWindow, type Debugger, session, type Session, type WebContents } from 'electron'
-import { shutIn } from './window.ts'
+import { shutIn } from './confine.ts'
 import type { DevTools, Params } from '../server/screenshot/devtools.ts'
 import { guard, takePicture } from '../server/screenshot/page.ts'
 import { limits as usual, type Limits, type Screenshotter, type Shot, views } from '../server/screenshot/screenshot.ts'

@@ -11,22 +11,59 @@ export interface Bridge {
   pathOf(file: File): string | null
   /** Opens an http(s) address in the person's own browser; asks first when it is not one of their apps. False: not opened. */
   openExternal(url: string): Promise<boolean>
-  /** Shows a notification unless the window is in front. A click brings the window up at `path`, such as `/projects/shop`. */
+  /** Shows a notification unless the window is in front. A click brings the window up at `path`: below `/app`, such as `/projects/shop`. */
   notify(notification: { title: string; body: string; path: string }): Promise<void>
   /** Progress in the dock or taskbar, 0 to 1; null takes it away. */
   setProgress(value: number | null): Promise<void>
-  /** The desktop asks the dashboard to go to a path (a menu, a notification), such as `/projects/shop`. Returns what ends the listening. */
-  onNavigate(listener: (path: string) => void): () => void
+  readDesktop(): Promise<DesktopState>
+  changeDesktop(change: DesktopChange): Promise<DesktopState>
+  /** `restart` ends Homeport in order and comes back as the version that was downloaded. */
+  updateDesktop(step: UpdateStep): Promise<void>
+  /** Shows the folder of the desktop's log and crash reports. */
+  showLogs(): Promise<void>
+  onDesktop(listener: (state: DesktopState) => void): () => void
+  /** The desktop asks the dashboard to go to a path below `/app` (menu, notification, link), with a word to say if not null. */
+  onNavigate(listener: (path: string, word: string | null) => void): () => void
 }
 
-/** One channel per verb; `main/ipc.ts` answers exactly these, to our own page alone. */
+export interface DesktopState {
+  /** null: this system has no such thing. */
+  opens_at_login: boolean | null
+  /** Homeport goes on, in the tray, when its window is closed; null where no tray is to be had. */
+  keeps_running: boolean | null
+  notifies: boolean
+  /** New versions are fetched without asking; they are installed when somebody says so, or when Homeport ends. */
+  downloads_updates: boolean
+  update: UpdateState
+}
+
+export type DesktopChange = Partial<Record<'opens_at_login' | 'keeps_running' | 'notifies' | 'downloads_updates', boolean>>
+export type UpdateStep = 'check' | 'download' | 'restart'
+
+/** off → never leaves; idle ⇄ checking → available → downloading → ready; failed from any of them, and back by a check. */
+export type UpdateState =
+  | { name: 'off'; why: string }
+  | { name: 'idle'; checked_at: string | null }
+  | { name: 'checking' }
+  | { name: 'available'; version: string }
+  | { name: 'downloading'; version: string; percent: number }
+  | { name: 'ready'; version: string }
+  | { name: 'failed'; message: string }
+
+/** One channel per verb that the page calls; `main/ipc.ts` answers exactly these, to our own page alone. */
 export const channels = {
   chooseFolder: 'homeport:choose-folder',
   openExternal: 'homeport:open-external',
   notify: 'homeport:notify',
   setProgress: 'homeport:set-progress',
-  navigate: 'homeport:navigate',
-} as const
+  readDesktop: 'homeport:read-desktop',
+  changeDesktop: 'homeport:change-desktop',
+  updateDesktop: 'homeport:update-desktop',
+  showLogs: 'homeport:show-logs',
+} as const satisfies Partial<Record<keyof Bridge, string>>
+
+/** What the desktop tells the page. */
+export const tidings = { navigate: 'homeport:navigate', desktop: 'homeport:desktop' } as const
 
 /** The version comes as an argument of the process, because a sandboxed preload can read no file. */
 export const versionArgument = '--homeport-version='

@@ -98,12 +98,14 @@ const plan: Record<string, { rooms: string[]; packages: string[]; has_node?: boo
       'server/index.ts',
       'server/options.ts',
       'server/lib/instance-file.ts',
+      'server/lib/log.ts',
+      'server/deploy/mask.ts',
       'server/screenshot',
       'type:server/keys/keys.ts',
       'server/cli/prepare.mjs',
       'preload/bridge.ts',
     ],
-    packages: ['electron'],
+    packages: ['electron', 'electron-updater'],
   },
 }
 for (const [room, packages] of Object.entries(drivers)) plan[room] = { rooms: shared, packages }

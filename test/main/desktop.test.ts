@@ -1,64 +1,29 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type City, runDesktop } from '../../main/desktop.ts'
 import { cameraPartition } from '../../main/screenshotter.ts'
-import { app, BrowserWindow, type FakeWindow, powerMonitor, reset, world } from '../support/electron-double.ts'
+import { openDesktopScene, settled } from '../support/desktop-scene.ts'
+import { app, BrowserWindow, powerMonitor, world } from '../support/electron-double.ts'
 
-let folder: string
-let opened: number
-let stopped: number
-let resynced: number
-let stop: () => Promise<void>
-
-const city: City = {
-  api_url: 'http://127.0.0.1:4600',
-  edge_url: 'http://localhost:4680',
-  dashboard_url: 'http://127.0.0.1:4600/app/',
-  version: '9.8.7',
-  signInUrl: async () => 'http://127.0.0.1:4600/sign-in?code=once',
-  resync: () => void (resynced += 1),
-  stop: () => stop(),
-}
-
-const start = () =>
-  runDesktop({
-    data_dir: folder,
-    preload: '/out/preload/index.cjs',
-    openCity: async () => {
-      opened += 1
-      return city
-    },
-  })
-
-const onlyWindow = (): FakeWindow => {
-  expect(world.windows).toHaveLength(1)
-  return world.windows[0]!
-}
+let scene: ReturnType<typeof openDesktopScene>
+const start: typeof scene.start = async (options) => scene.start(options)
+const onlyWindow = () => scene.window()
 
 beforeEach(() => {
-  reset()
-  folder = mkdtempSync(join(tmpdir(), 'homeport-desktop-'))
-  opened = stopped = resynced = 0
-  stop = async () => void (stopped += 1)
+  scene = openDesktopScene()
 })
-afterEach(() => {
-  process.removeAllListeners('SIGTERM')
-  process.removeAllListeners('SIGINT')
-  rmSync(folder, { recursive: true, force: true })
-})
+afterEach(() => scene.close())
 
 describe('one instance per data folder', () => {
   test('the lock is that of the data folder', async () => {
     await start()
-    expect(world.paths.get('userData')).toBe(join(folder, 'desktop'))
+    expect(world.paths.get('userData')).toBe(join(scene.folder, 'desktop'))
   })
 
   test('a second instance opens nothing and ends', async () => {
     world.has_lock = false
     await start()
-    expect(opened).toBe(0)
+    expect(scene.seen.opened).toBe(0)
     expect(world.windows).toHaveLength(0)
     expect(world.exits).toEqual([0])
   })
@@ -68,7 +33,7 @@ describe('one instance per data folder', () => {
     const window = onlyWindow()
     window.is_minimized = true
     window.is_focused = false
-    app.emit('second-instance')
+    app.emit('second-instance', {}, ['homeport'])
     await Promise.resolve()
     expect(onlyWindow()).toBe(window)
     expect(window.is_minimized).toBe(false)
@@ -178,14 +143,15 @@ describe('the window', () => {
     onlyWindow().bounds = { x: 300, y: 200, width: 900, height: 700 }
     onlyWindow().close()
     await settled()
-    expect(JSON.parse(readFileSync(join(folder, 'desktop', 'window.json'), 'utf8'))).toEqual({
+    expect(JSON.parse(readFileSync(join(scene.folder, 'desktop', 'window.json'), 'utf8'))).toEqual({
       x: 300,
       y: 200,
       width: 900,
       height: 700,
       is_maximized: false,
+      zoom: 0,
     })
-    reset()
+    scene.again()
     await start()
     expect(onlyWindow().options).toMatchObject({ x: 300, y: 200, width: 900, height: 700 })
   })
@@ -195,10 +161,59 @@ describe('the window', () => {
     onlyWindow().bounds = { x: 4000, y: 200, width: 900, height: 700 }
     onlyWindow().close()
     await settled()
-    reset()
+    scene.again()
     await start()
     expect(onlyWindow().options.x).toBeUndefined()
     expect(onlyWindow().options.width).toBe(900)
+  })
+})
+
+describe('where the window comes back', () => {
+  const remember = (place: object | string) => {
+    mkdirSync(join(scene.folder, 'desktop'), { recursive: true })
+    writeFileSync(join(scene.folder, 'desktop', 'window.json'), typeof place === 'string' ? place : JSON.stringify(place))
+  }
+
+  test('on the second screen, left of the first', async () => {
+    world.displays = [{ workArea: { x: 0, y: 0, width: 1920, height: 1080 } }, { workArea: { x: -1280, y: 40, width: 1280, height: 984 } }]
+    remember({ x: -1000, y: 60, width: 900, height: 700, is_maximized: false })
+    await start()
+    expect(onlyWindow().options).toMatchObject({ x: -1000, y: 60, width: 900, height: 700 })
+  })
+
+  test('no larger than the screen that it is on', async () => {
+    world.displays = [{ workArea: { x: 0, y: 0, width: 1280, height: 720 } }]
+    remember({ x: 10, y: 10, width: 3000, height: 2000, is_maximized: true, zoom: 0 })
+    await start()
+    expect(onlyWindow().options).toMatchObject({ x: 10, y: 10, width: 1280, height: 720 })
+    expect(onlyWindow().is_maximized).toBe(true)
+  })
+
+  test('as large as its text was made', async () => {
+    await start()
+    onlyWindow().webContents.zoom = 1.5
+    onlyWindow().close()
+    scene.again()
+    await start()
+    expect(onlyWindow().webContents.zoom).toBe(1.5)
+  })
+
+  test.each(['', '{', 'null', '[]', { width: 'wide', height: 1, is_maximized: false }, { width: 900, height: 700, is_maximized: false, zoom: 'x' }])(
+    'at the first place when the file is %j',
+    async (place) => {
+      remember(place)
+      await start()
+      expect(onlyWindow().options).toMatchObject({ width: 1280, height: 820 })
+      expect(onlyWindow().webContents.zoom).toBe(0)
+    },
+  )
+
+  test('a place that cannot be written down does not keep the window open', async () => {
+    await start()
+    mkdirSync(join(scene.folder, 'desktop', 'window.json'))
+    const window = onlyWindow()
+    window.close()
+    expect(world.windows).toEqual([])
   })
 })
 
@@ -211,14 +226,127 @@ test('a page before the camera is none of the dashboard’s: where it goes is it
   expect([event.isPrevented, world.opened, world.questions]).toEqual([false, [], []])
 })
 
+describe('a link of ours', () => {
+  const sent = () => onlyWindow().webContents.sent
+  const unknown = 'That link leads to no place that Homeport knows. Here are your projects.'
+
+  test('that began it leads there once the window is up', async () => {
+    await start({ argv: ['--data', '/x', '--', 'homeport://projects/shop/logs'] })
+    expect(sent()).toEqual([['homeport:navigate', '/projects/shop/logs', null]])
+  })
+
+  test('of a second start comes to the first', async () => {
+    await start()
+    app.emit('second-instance', {}, ['homeport', '--', 'homeport://instance/disk'])
+    await settled()
+    expect(sent()).toEqual([['homeport:navigate', '/instance/disk', null]])
+  })
+
+  test('that macOS hands over before anything is up waits', async () => {
+    const started = start()
+    let isPrevented = false
+    app.emit('open-url', { preventDefault: () => (isPrevented = true) }, 'homeport://projects/shop')
+    await started
+    expect(isPrevented).toBe(true)
+    expect(sent()).toEqual([['homeport:navigate', '/projects/shop', null]])
+  })
+
+  test('brings a closed window back', async () => {
+    await start()
+    onlyWindow().close()
+    app.emit('open-url', { preventDefault: () => {} }, 'homeport://projects/shop')
+    await settled()
+    expect(sent()).toEqual([['homeport:navigate', '/projects/shop', null]])
+  })
+
+  test.each(['homeport://evil.example/', 'homeport:projects/shop', 'homeport://projects/shop/../../sign-in?code=x', 'HOMEPORT://sign-in'])(
+    'that is none (%s) leads to the projects, with a word',
+    async (link) => {
+      await start({ argv: [link] })
+      expect(sent()).toEqual([['homeport:navigate', '/projects', unknown]])
+      expect(onlyWindow().loaded).toEqual(['http://127.0.0.1:4600/sign-in?code=once'])
+      expect(world.opened).toEqual([])
+    },
+  )
+
+  test('is claimed from the system, with what it is to run from a checkout', async () => {
+    await start()
+    expect(world.claimed).toEqual([{ scheme: 'homeport', path: process.execPath, args: ['/checkout', '--'] }])
+  })
+})
+
+describe('a page that ends', () => {
+  const gone = (reason: string) => onlyWindow().webContents.emit('render-process-gone', {}, { reason, exitCode: 11 })
+
+  test('is loaded again once, then a plain page says what to do', async () => {
+    await start()
+    gone('crashed')
+    expect(onlyWindow().webContents.reloads).toBe(1)
+    gone('oom')
+    expect(onlyWindow().webContents.reloads).toBe(1)
+    const last = onlyWindow().loaded.at(-1) ?? ''
+    expect(last.startsWith('data:text/html')).toBe(true)
+    const page = decodeURIComponent(last)
+    expect(page).toContain('href="http://127.0.0.1:4600/app/"')
+    expect(page).toContain(join(scene.folder, 'desktop', 'logs'))
+    expect(page).toContain("default-src 'none'")
+    expect(readFileSync(join(scene.folder, 'desktop', 'logs', 'main.log'), 'utf8')).toContain('"reason":"oom"')
+  })
+
+  test('because it was asked to is no accident', async () => {
+    await start()
+    gone('clean-exit')
+    expect([onlyWindow().webContents.reloads, onlyWindow().loaded.length]).toEqual([0, 1])
+  })
+
+  test('a window that is gone is left alone', async () => {
+    await start()
+    onlyWindow().is_destroyed = true
+    gone('killed')
+    expect(onlyWindow().webContents.reloads).toBe(0)
+  })
+})
+
+test('a dashboard that does not load is said, and Homeport runs on', async () => {
+  scene.city.signInUrl = async () => Promise.reject(new Error('The database is busy.'))
+  await start()
+  expect(world.errors[0]).toContain('The dashboard did not open: The database is busy.')
+  expect(scene.seen.stopped).toBe(0)
+})
+
+test('certificates and passwords are never answered for a page', async () => {
+  await start()
+  for (const event of ['certificate-error', 'select-client-certificate', 'login']) expect(app.listenerCount(event), event).toBe(0)
+})
+
 describe('the end', () => {
+  test('of the machine ends Homeport in order', async () => {
+    await start()
+    powerMonitor.emit('shutdown')
+    await settled()
+    expect([scene.seen.stopped, world.quits]).toEqual([1, 1])
+  })
+
+  test('while it is on its way up', async () => {
+    let isUp = () => {}
+    const started = start({
+      openCity: () => new Promise((resolve) => (isUp = () => resolve(scene.city))),
+    })
+    await settled()
+    app.quit()
+    isUp()
+    await started
+    await settled()
+    expect([world.windows, scene.seen.stopped, world.quits]).toEqual([[], 1, 1])
+  })
+
   test('stops the platform once, then ends', async () => {
     await start()
     app.quit()
     app.quit()
     expect(world.quits).toBe(0)
     await settled()
-    expect(stopped).toBe(1)
+    expect(scene.seen.stopped).toBe(1)
     expect(world.quits).toBe(1)
   })
 
@@ -226,37 +354,27 @@ describe('the end', () => {
     await start()
     app.emit('window-all-closed')
     await settled()
-    expect([stopped, world.quits]).toEqual([0, 0])
+    expect([scene.seen.stopped, world.quits]).toEqual([0, 0])
   })
 
   test('ends although the platform fails to stop', async () => {
-    stop = async () => Promise.reject(new Error('stuck'))
+    scene.city.stop = async () => Promise.reject(new Error('stuck'))
     await start()
     app.quit()
     await settled()
     expect(world.quits).toBe(1)
   })
 
-  test('closing the last window ends it, except on macOS', async () => {
-    await start()
-    onlyWindow().close()
-    await settled()
-    expect(stopped).toBe(process.platform === 'darwin' ? 0 : 1)
-  })
-
   test('a platform that cannot start is explained, and leaves no window', async () => {
-    await runDesktop({ data_dir: folder, preload: '', openCity: async () => Promise.reject(new Error('Port 4600 is taken.')) })
-    expect(world.errors).toEqual(['Homeport cannot start: Port 4600 is taken.'])
+    await start({ openCity: async () => Promise.reject(new Error('Port 4600 is taken.')) })
+    expect(world.errors).toEqual([`Homeport cannot start: Port 4600 is taken.\n\nThe log is in ${join(scene.folder, 'desktop', 'logs')}`])
     expect(world.exits).toEqual([1])
-    expect(existsSync(join(folder, 'desktop', 'window.json'))).toBe(false)
+    expect(existsSync(join(scene.folder, 'desktop', 'window.json'))).toBe(false)
   })
 })
 
 test('after the machine slept the platform looks at the world anew', async () => {
   await start()
   powerMonitor.emit('resume')
-  expect(resynced).toBe(1)
+  expect(scene.seen.resynced).toBe(1)
 })
-
-/** Lets every promise that is on its way come to its end. */
-const settled = () => new Promise((resolve) => setImmediate(resolve))

@@ -1,44 +1,89 @@
-import { beforeEach, describe, expect, test } from 'vitest'
-import { answerBridge } from '../../main/ipc.ts'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { cameraPartition } from '../../main/screenshotter.ts'
 import { channels } from '../../preload/bridge.ts'
-import { FakeWindow, reset, world } from '../support/electron-double.ts'
+import { openDesktopScene, settled } from '../support/desktop-scene.ts'
+import { BrowserWindow, FakeWindow, world } from '../support/electron-double.ts'
 
+/** The bridge as the whole desktop answers it. */
+let scene: ReturnType<typeof openDesktopScene>
 let window: FakeWindow
-let gone: string[]
 
 const own = { url: 'http://127.0.0.1:4600/app/projects', parent: null }
 
-/** Calls a channel as a frame of the window would. */
-async function call(channel: string, argument?: unknown, frame: { url: string; parent: unknown } | null = own): Promise<unknown> {
+/** Calls a channel as a frame of a window would. */
+async function call(
+  channel: string,
+  argument?: unknown,
+  frame: { url: string; parent: unknown } | null = own,
+  from: FakeWindow = window,
+): Promise<unknown> {
   const handler = world.handlers.get(channel)
   expect(handler, channel).toBeDefined()
-  return handler?.({ senderFrame: frame, sender: window.webContents } as never, argument)
+  return handler?.({ senderFrame: frame, sender: from.webContents } as never, argument)
 }
 
-beforeEach(() => {
-  reset()
-  gone = []
-  window = new FakeWindow()
-  answerBridge({ origin: 'http://127.0.0.1:4600', edge_url: 'http://localhost:4680', goTo: (path) => void gone.push(path) })
+beforeEach(async () => {
+  scene = openDesktopScene()
+  await scene.start()
+  window = scene.window()
 })
+afterEach(() => scene.close())
 
 test('every channel that the page calls is answered, and no other', () => {
-  const { navigate: _toThePage, ...calls } = channels
-  expect([...world.handlers.keys()].sort()).toEqual(Object.values(calls).sort())
+  expect([...world.handlers.keys()].sort()).toEqual(Object.values(channels).sort())
 })
+
+/** Good ones, so that a refusal is one of the sender. */
+const everyChannel = Object.entries({
+  chooseFolder: undefined,
+  openExternal: 'http://shop.localhost:4680/',
+  notify: { title: 'a', body: 'b', path: '/' },
+  setProgress: 0.5,
+  readDesktop: undefined,
+  changeDesktop: { notifies: false },
+  updateDesktop: 'check',
+  showLogs: undefined,
+} satisfies Record<keyof typeof channels, unknown>).map(([name, argument]) => [channels[name as keyof typeof channels], argument] as const)
 
 describe.each([
   ['a foreign page', { url: 'https://evil.example/app/', parent: null }],
   ['another port of this machine', { url: 'http://127.0.0.1:4601/app/', parent: null }],
+  ['another name of this machine', { url: 'http://localhost:4600/app/', parent: null }],
+  ['an address with somebody’s name in it', { url: 'http://me@127.0.0.1:4600/app/', parent: null }],
   ['an app at the edge', { url: 'http://shop.localhost:4680/', parent: null }],
+  ['what a remote instance answered', { url: 'http://127.0.0.1:4600/remote/rem_1/app/', parent: null }],
+  ['an answer of the API', { url: 'http://127.0.0.1:4600/v1/projects', parent: null }],
+  ['the page of the sign-in', { url: 'http://127.0.0.1:4600/sign-in', parent: null }],
   ['a frame inside our page', { url: 'http://127.0.0.1:4600/app/', parent: {} }],
   ['a page without an address', { url: 'about:blank', parent: null }],
+  ['a document that was made in a page', { url: 'blob:http://127.0.0.1:4600/0b6', parent: null }],
+  ['a page out of a link', { url: 'data:text/html,hi', parent: null }],
+  ['a file', { url: 'file:///app/index.html', parent: null }],
   ['a frame that is gone', null],
 ])('%s', (_name, frame) => {
-  test.each(Object.values(channels).filter((channel) => channel !== channels.navigate))('is refused at %s', async (channel) => {
-    await expect(call(channel, 'http://shop.localhost:4680/', frame)).rejects.toThrow('may not speak')
-    expect(world.opened).toEqual([])
+  test.each(everyChannel)('is refused at %s', async (channel, argument) => {
+    await expect(call(channel, argument, frame)).rejects.toThrow('may not speak')
+    expectNothing()
   })
+})
+
+test.each(everyChannel)('a page before the camera is refused at %s, whatever its address', async (channel, argument) => {
+  const camera = new BrowserWindow({ webPreferences: { partition: cameraPartition } })
+  await expect(call(channel, argument, own, camera)).rejects.toThrow('may not speak')
+  expectNothing()
+})
+
+test.each(everyChannel)('a window of another session is refused at %s', async (channel, argument) => {
+  await expect(call(channel, argument, own, new FakeWindow())).rejects.toThrow('may not speak')
+  expectNothing()
+})
+
+function expectNothing(): void {
+  expect([world.opened, world.questions, world.notices, world.shown_paths, window.progress]).toEqual([[], [], [], [], -1])
+}
+
+test.each(['http://127.0.0.1:4600/app/', 'http://127.0.0.1:4600/app/on/rem_1/projects/shop?x=1#y'])('the dashboard at %s is heard', async (url) => {
+  expect(await call(channels.readDesktop, undefined, { url, parent: null })).toMatchObject({ notifies: true })
 })
 
 test('a folder that was chosen, or null', async () => {
@@ -49,31 +94,84 @@ test('a folder that was chosen, or null', async () => {
 
 test('a notification only while the window is not in front; a click leads to its path', async () => {
   window.is_focused = true
-  await call(channels.notify, { title: 'Live', body: 'shop is live', path: 'projects/shop' })
+  await call(channels.notify, { title: 'Live', body: 'shop is live', path: 'on/rem_1/projects/shop' })
   expect(world.notices).toHaveLength(0)
   window.is_focused = false
-  await call(channels.notify, { title: 'Live', body: 'shop is live', path: 'projects/shop' })
-  expect(world.notices[0]?.options).toEqual({ title: 'Live', body: 'shop is live' })
+  await call(channels.notify, { title: 'Live', body: 'shop is live', path: 'on/rem_1/projects/shop' })
+  expect(world.notices[0]).toMatchObject({ options: { title: 'Live', body: 'shop is live' }, is_shown: true })
   world.notices[0]?.emit('click')
-  expect(gone).toEqual(['/projects/shop'])
+  await settled()
+  expect(window.webContents.sent).toEqual([['homeport:navigate', '/on/rem_1/projects/shop', null]])
+  expect(window.is_focused).toBe(true)
 })
 
-test.each([null, 'text', {}, { title: 'a', body: 'b' }, { title: 1, body: 'b', path: '/' }])('a notification must be one: %j', async (value) => {
-  await call(channels.notify, value)
-  expect(world.notices).toHaveLength(0)
+test('no notification where they were turned off, or the system has none', async () => {
+  world.has_notifications = false
+  await call(channels.notify, { title: 'Live', body: 'shop is live', path: '/' })
+  world.has_notifications = true
+  await call(channels.changeDesktop, { notifies: false })
+  await call(channels.notify, { title: 'Live', body: 'shop is live', path: '/' })
+  expect(world.notices).toEqual([])
 })
 
-test('progress between 0 and 1, anything else takes it away', async () => {
+test.each([null, 'text', {}, { title: 'a', body: 'b' }, { title: 1, body: 'b', path: '/' }, { title: 'a', body: 'b', path: `/${'x'.repeat(1000)}` }])(
+  'a notification must be one: %j',
+  async (value) => {
+    await call(channels.notify, value)
+    expect(world.notices).toHaveLength(0)
+  },
+)
+
+test('progress between 0 and 1, anything else takes it away; builds show when no upload does', async () => {
   await call(channels.setProgress, 0.4)
   expect(window.progress).toBe(0.4)
-  for (const value of [null, 2, -3, 'x', undefined]) {
+  for (const value of [null, 2, -3, 'x', undefined, NaN]) {
     await call(channels.setProgress, value)
     expect(window.progress).toBe(-1)
   }
+  scene.desk.tell({ builds: 2 })
+  expect(window.progress).toBe(2)
+  await call(channels.setProgress, 0.1)
+  expect(window.progress).toBe(0.1)
+  await call(channels.setProgress, null)
+  expect(window.progress).toBe(2)
+  scene.desk.tell({ builds: 0 })
+  expect(window.progress).toBe(-1)
 })
 
 test('an address has to be a text', async () => {
   expect(await call(channels.openExternal, { toString: () => 'http://shop.localhost:4680/' })).toBe(false)
   expect(await call(channels.openExternal, 'http://shop.localhost:4680/')).toBe(true)
   expect(world.opened).toEqual(['http://shop.localhost:4680/'])
+})
+
+test('settings are read, changed and kept', async () => {
+  const before = await call(channels.readDesktop)
+  expect(before).toEqual({
+    opens_at_login: false,
+    keeps_running: true,
+    notifies: true,
+    downloads_updates: false,
+    update: { name: 'off', why: 'This is a test.' },
+  })
+  const change = { notifies: false, keeps_running: false, opens_at_login: true, downloads_updates: true }
+  expect(await call(channels.changeDesktop, change)).toEqual({ ...(before as object), ...change })
+  expect(await call(channels.readDesktop)).toMatchObject(change)
+})
+
+test.each([null, 'text', 7, { notifies: 'yes' }, { was_told: true }, { __proto__: null, data_dir: true }, [true]])(
+  'a change must be one: %j',
+  async (value) => {
+    await expect(call(channels.changeDesktop, value)).rejects.toThrow('no setting')
+    expect(await call(channels.readDesktop)).toMatchObject({ notifies: true, keeps_running: true })
+  },
+)
+
+test.each([null, 'install', 'toString', '__proto__', 1, {}])('a step of an update must be one: %j', async (value) => {
+  await expect(call(channels.updateDesktop, value)).rejects.toThrow('no step')
+})
+
+test('the folder of the log is shown, and no other', async () => {
+  await call(channels.showLogs, '/etc')
+  expect(world.shown_paths).toEqual([`${scene.folder}/desktop/logs`])
 })

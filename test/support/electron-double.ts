@@ -24,6 +24,16 @@ export const world = {
   questions: [] as string[],
   folder: { canceled: false, filePaths: ['/home/me/app'] },
   displays: [{ workArea: { x: 0, y: 0, width: 1920, height: 1080 } }],
+  trays: [] as FakeTray[],
+  /** Thrown by the next icon in the tray. */
+  tray_error: undefined as Error | undefined,
+  clipboard: '',
+  shown_paths: [] as string[],
+  crash_reports: undefined as Electron.CrashReporterStartOptions | undefined,
+  claimed: [] as { scheme: string; path: string | undefined; args: string[] | undefined }[],
+  login_item: { openAtLogin: false, wasOpenedAtLogin: false } as Electron.Settings & { wasOpenedAtLogin: boolean },
+  about: undefined as Electron.AboutPanelOptionsOptions | undefined,
+  has_notifications: true,
   keychain: {
     is_available: true,
     backend: 'gnome_libsecret' as ReturnType<Electron.SafeStorage['getSelectedStorageBackend']>,
@@ -37,14 +47,16 @@ export const world = {
   menu: undefined as Electron.MenuItemConstructorOptions[] | undefined,
 }
 
-const first = structuredClone({ ...world, windows: [], handlers: new Map(), notices: [] })
+const first = structuredClone({ ...world, windows: [], handlers: new Map(), notices: [], trays: [] })
 
 export function reset(): void {
   Object.assign(world, structuredClone(first))
-  for (const emitter of [appEvents, power]) emitter.removeAllListeners()
+  for (const emitter of [appEvents, power, ...sessions.values()]) emitter.removeAllListeners()
+  app.isPackaged = false
 }
 
 const appEvents = new EventEmitter()
+const sessions = new Map<string, FakeSession>()
 const power = new EventEmitter()
 
 /** What a partition was told. */
@@ -66,6 +78,21 @@ export class FakeSession extends EventEmitter {
   clearData = async () => void (this.is_cleared = true)
   setPermissionRequestHandler = (handler: typeof world.permissions.request) => void (world.permissions.request = handler)
   setPermissionCheckHandler = (handler: typeof world.permissions.check) => void (world.permissions.check = handler)
+  device: ((details: object) => boolean) | null = null
+  setDevicePermissionHandler = (handler: FakeSession['device']) => void (this.device = handler)
+  display: ((request: object, answer: (streams: object | null) => void) => void) | null = null
+  setDisplayMediaRequestHandler = (handler: FakeSession['display']) => void (this.display = handler)
+  /** A page hands out a file; what becomes of it. */
+  download(url: string, filename: string): { is_refused: boolean; options: Electron.SaveDialogOptions | undefined } {
+    const outcome = { is_refused: false, options: undefined as Electron.SaveDialogOptions | undefined }
+    const item = {
+      getURL: () => url,
+      getFilename: () => filename,
+      setSaveDialogOptions: (options: Electron.SaveDialogOptions) => void (outcome.options = options),
+    }
+    this.emit('will-download', { preventDefault: () => (outcome.is_refused = true) }, item)
+    return outcome
+  }
 }
 
 /** Answers what the debugger of a page is asked; put there by a test. */
@@ -89,6 +116,11 @@ export class FakeContents extends EventEmitter {
   setAudioMuted(): void {}
   setWebRTCIPHandlingPolicy(): void {}
   sent: [string, ...unknown[]][] = []
+  reloads = 0
+  zoom = 0
+  reload = () => void (this.reloads += 1)
+  getZoomLevel = () => this.zoom
+  setZoomLevel = (level: number) => void (this.zoom = level)
   openHandler: ((details: { url: string }) => { action: string }) | undefined
   setWindowOpenHandler(handler: (details: { url: string }) => { action: string }): void {
     this.openHandler = handler
@@ -103,6 +135,7 @@ export class FakeWindow extends EventEmitter {
   webContents: FakeContents
   is_destroyed = false
   loaded: string[] = []
+  load_error: Error | undefined
   is_visible = false
   is_focused = false
   is_minimized = false
@@ -123,7 +156,9 @@ export class FakeWindow extends EventEmitter {
   }
   async loadURL(url: string): Promise<void> {
     this.loaded.push(url)
+    if (this.load_error) throw this.load_error
     this.emit('ready-to-show')
+    this.webContents.emit('did-finish-load')
   }
   show = () => void (this.is_visible = true)
   focus = () => void (this.is_focused = true)
@@ -132,6 +167,7 @@ export class FakeWindow extends EventEmitter {
   isMinimized = () => this.is_minimized
   isMaximized = () => this.is_maximized
   isFocused = () => this.is_focused
+  isDestroyed = () => this.is_destroyed
   getNormalBounds = () => this.bounds
   setProgressBar = (value: number) => void (this.progress = value)
   destroy(): void {
@@ -154,8 +190,39 @@ export class FakeNotification extends EventEmitter {
     this.options = options
     world.notices.push(this)
   }
-  static isSupported = () => true
-  show(): void {}
+  static isSupported = () => world.has_notifications
+  is_shown = false
+  show = () => void (this.is_shown = true)
+}
+
+export class FakeTray extends EventEmitter {
+  image: FakeImage
+  tooltip = ''
+  menu: Electron.MenuItemConstructorOptions[] = []
+  /** How often it got a menu. */
+  menus = 0
+  is_gone = false
+  constructor(image: FakeImage) {
+    super()
+    if (world.tray_error) throw world.tray_error
+    this.image = image
+    world.trays.push(this)
+  }
+  setToolTip = (text: string) => void (this.tooltip = text)
+  setContextMenu(menu: FakeMenu): void {
+    this.menu = menu.template
+    this.menus += 1
+  }
+  destroy = () => void (this.is_gone = true)
+}
+
+interface FakeMenu {
+  template: Electron.MenuItemConstructorOptions[]
+}
+
+interface FakeImage {
+  path: string
+  is_template: boolean
 }
 
 export const app = Object.assign(appEvents, {
@@ -165,12 +232,28 @@ export const app = Object.assign(appEvents, {
   whenReady: async () => {},
   exit: (code = 0) => void world.exits.push(code),
   getVersion: () => '0.1.0',
+  getLocale: () => 'en',
+  getAppPath: () => '/checkout',
+  getPath: (name: string) => world.paths.get(name) ?? `/home/me/${name}`,
+  isReady: () => true,
   isPackaged: false,
+  setName: (_name: string) => {},
+  setAppUserModelId: (_id: string) => {},
+  setAboutPanelOptions: (options: Electron.AboutPanelOptionsOptions) => void (world.about = options),
+  setAsDefaultProtocolClient: (scheme: string, path?: string, args?: string[]) => world.claimed.push({ scheme, path, args }) > 0,
+  setLoginItemSettings: (item: Electron.Settings) => void (world.login_item = { ...world.login_item, ...item }),
+  getLoginItemSettings: (options: Electron.LoginItemSettingsOptions = {}) => ({
+    // Windows tells of an item only to whoever names its arguments.
+    openAtLogin: world.login_item.openAtLogin === true && String(options.args) === String(world.login_item.args),
+    wasOpenedAtLogin: world.login_item.wasOpenedAtLogin,
+  }),
   /** Asks as the system does; an end that nobody prevents counts. */
   quit(): void {
     let isPrevented = false
     appEvents.emit('before-quit', { preventDefault: () => (isPrevented = true) })
-    if (!isPrevented) world.quits += 1
+    if (isPrevented) return
+    world.quits += 1
+    appEvents.emit('quit')
   },
 })
 
@@ -178,8 +261,23 @@ export const BrowserWindow = FakeWindow
 export const Notification = FakeNotification
 export const powerMonitor = power
 export const nativeTheme = { shouldUseDarkColors: false }
-export const screen = { getAllDisplays: () => world.displays }
-export const shell = { openExternal: async (url: string) => void world.opened.push(url) }
+export const screen = { getAllDisplays: () => world.displays, getPrimaryDisplay: () => world.displays[0]! }
+export const shell = {
+  openExternal: async (url: string) => void world.opened.push(url),
+  async openPath(path: string) {
+    world.shown_paths.push(path)
+    return ''
+  },
+}
+export const clipboard = { writeText: async (text: string) => void (world.clipboard = text) }
+export const crashReporter = { start: (options?: Electron.CrashReporterStartOptions) => void (world.crash_reports = options) }
+export const Tray = FakeTray
+export const nativeImage = {
+  createFromPath(path: string) {
+    const image = { path, is_template: false, setTemplateImage: (wanted: boolean) => void (image.is_template = wanted) }
+    return image
+  },
+}
 
 export const dialog = {
   showErrorBox: (title: string, content: string) => void world.errors.push(`${title}: ${content}`),
@@ -193,11 +291,10 @@ export const dialog = {
 export const ipcMain = { handle: (channel: string, handler: Handler) => void world.handlers.set(channel, handler) }
 
 export const Menu = {
-  buildFromTemplate: (template: Electron.MenuItemConstructorOptions[]) => void (world.menu = template),
-  setApplicationMenu: (_menu: unknown) => {},
+  buildFromTemplate: (template: Electron.MenuItemConstructorOptions[]): FakeMenu => ({ template }),
+  setApplicationMenu: (menu: FakeMenu) => void (world.menu = menu.template),
 }
 
-const sessions = new Map<string, FakeSession>()
 export const session = {
   fromPartition(partition: string): FakeSession {
     const known = sessions.get(partition) ?? new FakeSession()
@@ -219,9 +316,44 @@ export const safeStorage = {
 } satisfies Pick<Electron.SafeStorage, 'isAsyncEncryptionAvailable' | 'getSelectedStorageBackend' | 'encryptStringAsync' | 'decryptStringAsync'>
 
 // Everything that has no overloads is held to the real types here.
-void (shell satisfies Pick<Electron.Shell, 'openExternal'>)
+void (shell satisfies Pick<Electron.Shell, 'openExternal' | 'openPath'>)
+void (clipboard satisfies Pick<Electron.Clipboard, 'writeText'>)
+void (crashReporter satisfies Pick<Electron.CrashReporter, 'start'>)
 void (nativeTheme satisfies Pick<Electron.NativeTheme, 'shouldUseDarkColors'>)
 void (dialog satisfies Pick<Electron.Dialog, 'showErrorBox'>)
-void (app satisfies Pick<Electron.App, 'setPath' | 'requestSingleInstanceLock' | 'enableSandbox' | 'exit' | 'quit' | 'getVersion' | 'isPackaged'>)
+void (app satisfies Pick<
+  Electron.App,
+  | 'setPath'
+  | 'getPath'
+  | 'setName'
+  | 'setAppUserModelId'
+  | 'setAboutPanelOptions'
+  | 'setAsDefaultProtocolClient'
+  | 'setLoginItemSettings'
+  | 'requestSingleInstanceLock'
+  | 'enableSandbox'
+  | 'getAppPath'
+  | 'getLocale'
+  | 'isReady'
+  | 'exit'
+  | 'quit'
+  | 'getVersion'
+  | 'isPackaged'
+>)
 void (FakeWindow.prototype satisfies Pick<Electron.BrowserWindow, 'loadURL' | 'close'>)
 void (FakeContents.prototype satisfies Pick<Electron.WebContents, 'send'>)
+
+/** The other side, for the preload: what it exposes, what it asks for, and what it is told. */
+export const ipcRenderer = Object.assign(new EventEmitter(), {
+  invoked: [] as [string, ...unknown[]][],
+  async invoke(channel: string, ...args: unknown[]): Promise<unknown> {
+    ipcRenderer.invoked.push([channel, ...args])
+    return `answer of ${channel}`
+  },
+})
+export const exposed = new Map<string, unknown>()
+export const contextBridge = { exposeInMainWorld: (name: string, api: unknown) => void exposed.set(name, api) } satisfies Pick<
+  Electron.ContextBridge,
+  'exposeInMainWorld'
+>
+export const webUtils = { getPathForFile: (file: File) => (file.name === 'pasted' ? '' : `/home/me/${file.name}`) } satisfies Electron.WebUtils

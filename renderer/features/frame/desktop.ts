@@ -28,7 +28,7 @@ export function useDesktop(): (event: EventOf<'followInstance'>) => void {
         const { pathname, searchParams } = new URL(path, 'http://desktop')
         const wish = searchParams.get('do')
         // Whoever wants a thing done on the page that is open stays there.
-        if (wish !== 'keyboard') go(`~${base}${wish !== null && wish in wishes ? pathname : path}`)
+        if (wish !== 'keyboard') go(`~${base}${wish !== null && Object.hasOwn(wishes, wish) ? pathname : path}`)
         if (wish !== null) wishes[wish]?.()
         if (word !== null) useUi.getState().showToast({ kind: 'failed', text: word, request_id: null, of: homeId })
       }),

@@ -1,5 +1,7 @@
 import { Link, useLocation } from 'wouter'
 import { useInstance } from '../../api/queries.ts'
+import { homeId } from '../../stores/address.ts'
+import { useConnection } from '../../stores/connection.ts'
 
 const tabs = [
   { path: '/instance', text: 'Instance' },
@@ -7,11 +9,13 @@ const tabs = [
   { path: '/instance/disk', text: 'Disk' },
   { path: '/instance/backups', text: 'Backups' },
 ] as const
+const desktopTab = { path: '/instance/desktop', text: 'Desktop' } as const
 
 /** Name and tabs over the pages of the instance. Its network is the owner's business. */
 export function InstanceHead() {
   const session = useInstance().data
   const [location] = useLocation()
+  const isHome = useConnection((state) => state.current.id) === homeId
   return (
     <header className="project-head">
       <div className="page-head">
@@ -20,7 +24,7 @@ export function InstanceHead() {
       </div>
       {session?.user.is_instance_owner && (
         <nav className="tabs" aria-label="Instance">
-          {tabs.map(({ path, text }) => (
+          {[...tabs, ...(window.homeport && isHome ? [desktopTab] : [])].map(({ path, text }) => (
             <Link key={path} href={path} className="tab" aria-current={location === path ? 'page' : undefined}>
               {text}
             </Link>

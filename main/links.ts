@@ -1,0 +1,41 @@
+import { app } from 'electron'
+
+export const scheme = 'homeport'
+
+/** A place in the dashboard, and a word to say there. */
+export interface Place {
+  path: string
+  word: string | null
+}
+
+/** A slug as the contract has it, and the pages below it. */
+const project =
+  /^projects\/[a-z0-9][a-z0-9-]{1,48}[a-z0-9](?:\/(?:deployments(?:\/[A-Za-z0-9_]{1,40})?|previews|logs|metrics|cache|environment|database|domains|settings))?$/
+const others = /^(?:projects|domains|account|instances|instance(?:\/(?:network|disk|backups|desktop))?|help(?:\/[a-z0-9-]{1,60})?)?$/
+const longest = 200
+
+/**
+ * Where a `homeport://` link leads. Anybody may write one, into any page or letter: it names a place of the dashboard and nothing
+ * else, and is no address that is opened, no sign-in and no command. Whatever is not known by heart leads to the projects.
+ */
+export function placeOf(link: string): Place {
+  const [, rest] = /^homeport:\/\/([\w/-]*)$/.exec(link.length > longest ? '' : link) ?? []
+  const path = rest?.replace(/\/$/, '')
+  if (path !== undefined && (project.test(path) || others.test(path))) return { path: `/${path}`, word: null }
+  return { path: '/projects', word: 'That link leads to no place that Homeport knows. Here are your projects.' }
+}
+
+/** The link in the arguments of a start, as Windows and Linux hand it over; undefined when there is none. */
+export function linkIn(argv: readonly string[]): string | undefined {
+  return argv.findLast((argument) => argument.toLowerCase().startsWith(`${scheme}:`))
+}
+
+/**
+ * Tells the system that such links are ours. From a checkout the system has to be told what Electron is to run. After `--` nothing is
+ * taken for an option, neither by Chromium nor by us, whatever a link has in it.
+ */
+export function claimLinks(): boolean {
+  if (app.isPackaged)
+    return process.platform === 'win32' ? app.setAsDefaultProtocolClient(scheme, process.execPath, ['--']) : app.setAsDefaultProtocolClient(scheme)
+  return app.setAsDefaultProtocolClient(scheme, process.execPath, [app.getAppPath(), '--'])
+}

@@ -1,0 +1,86 @@
+import { app } from 'electron'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The argument of a start that nobody is looking at. */
+export const hiddenFlag = '--hidden'
+
+export interface LoginOptions {
+  /** Arguments that this very Homeport has to be started with, such as its data folder. */
+  args: string[]
+  /** `$XDG_CONFIG_HOME`, or where it is by custom; Linux only. */
+  config_dir: string
+  /** The file of an AppImage, which is what has to be started, and not what it unpacked; null: none. */
+  app_image: string | null
+}
+
+/** Whether Homeport is started when its user signs in to the machine. */
+export interface Login {
+  isOn(): boolean
+  set(isOn: boolean): void
+  /** Whether the system started this run by itself. */
+  wasStartedBy(argv: readonly string[]): boolean
+}
+
+export function createLogin(options: LoginOptions): Login {
+  return process.platform === 'linux' ? createAutostart(options) : createLoginItem(options)
+}
+
+function createLoginItem({ args }: LoginOptions): Login {
+  // Windows hands the arguments over as one line.
+  const item = process.platform === 'win32' ? { args: [...ownArgs(), ...args, hiddenFlag].map(quoteForWindows) } : {}
+  return {
+    isOn: () => app.getLoginItemSettings(item).openAtLogin,
+    set: (openAtLogin) => app.setLoginItemSettings({ ...item, openAtLogin }),
+    wasStartedBy: (argv) => argv.includes(hiddenFlag) || (process.platform === 'darwin' && app.getLoginItemSettings().wasOpenedAtLogin),
+  }
+}
+
+/** Linux has a folder for it (freedesktop.org, Desktop Application Autostart). */
+function createAutostart({ args, config_dir, app_image }: LoginOptions): Login {
+  const folder = join(config_dir, 'autostart')
+  const path = join(folder, 'homeport.desktop')
+  const command = app_image === null ? [process.execPath, ...ownArgs()] : [app_image]
+  return {
+    // Desktops put a line in to turn it off.
+    isOn: () => existsSync(path) && !/^(Hidden\s*=\s*true|X-GNOME-Autostart-enabled\s*=\s*false)\s*$/m.test(readFileSync(path, 'utf8')),
+    set(isOn) {
+      if (!isOn) return rmSync(path, { force: true })
+      mkdirSync(folder, { recursive: true, mode: 0o700 })
+      writeFileSync(path, desktopEntry([...command, ...args, hiddenFlag]))
+    },
+    wasStartedBy: (argv) => argv.includes(hiddenFlag),
+  }
+}
+
+/** From a checkout Electron has to be told what to run. */
+const ownArgs = () => (app.isPackaged ? [] : [app.getAppPath()])
+
+export function desktopEntry(command: string[]): string {
+  return [
+    '[Desktop Entry]',
+    'Type=Application',
+    'Name=Homeport',
+    'Comment=Deployments on your own machine',
+    `Exec=${command.map(quoteForExec).join(' ')}`,
+    'Icon=homeport',
+    'Terminal=false',
+    'X-GNOME-Autostart-enabled=true',
+    '',
+  ].join('\n')
+}
+
+/** By the Desktop Entry Specification: quoted as an argument, then escaped as a value, and `%` is no field code. */
+export function quoteForExec(argument: string): string {
+  // oxlint-disable-next-line no-control-regex -- a value is one line
+  if (/[\u0000-\u001f]/.test(argument)) throw new Error('Homeport cannot be opened at login from a folder with control characters in its name.')
+  return `"${argument
+    .replace(/["`$\\]/g, '\\$&')
+    .replaceAll('\\', '\\\\')
+    .replaceAll('%', '%%')}"`
+}
+
+/** As the C library of Windows takes a line apart again. */
+export function quoteForWindows(argument: string): string {
+  return /[\s"]/.test(argument) ? `"${argument.replace(/(\\*)"/g, '$1$1\\"').replace(/\\+$/, '$&$&')}"` : argument
+}

@@ -1,0 +1,47 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+/** What a person chose for the desktop alone; what holds for the platform is the platform's. */
+export interface DesktopSettings {
+  /** Homeport goes on when its window is closed, where there is a tray to find it again. */
+  keeps_running: boolean
+  notifies: boolean
+  downloads_updates: boolean
+  /** Somebody was told once that it goes on in the tray. */
+  was_told: boolean
+}
+
+export interface SettingsFile {
+  current(): DesktopSettings
+  change(change: Partial<DesktopSettings>): void
+}
+
+const first: DesktopSettings = { keeps_running: true, notifies: true, downloads_updates: false, was_told: false }
+
+/** A file that is missing, torn or of another time counts as far as it can be read. */
+export function openSettings(path: string): SettingsFile {
+  let settings = { ...first, ...knownOf(readJson(path)) }
+  return {
+    current: () => settings,
+    change(change) {
+      settings = { ...settings, ...knownOf(change) }
+      mkdirSync(dirname(path), { recursive: true })
+      const draft = `${path}.new`
+      writeFileSync(draft, JSON.stringify(settings))
+      renameSync(draft, path)
+    },
+  }
+}
+
+function knownOf(value: unknown): Partial<DesktopSettings> {
+  if (typeof value !== 'object' || value === null) return {}
+  return Object.fromEntries(Object.entries(value).filter(([key, one]) => key in first && typeof one === 'boolean'))
+}
+
+function readJson(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'))
+  } catch {
+    return undefined
+  }
+}

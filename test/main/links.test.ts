@@ -1,0 +1,156 @@
+import fc from 'fast-check'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { claimLinks, linkIn, placeOf } from '../../main/links.ts'
+import { slug } from '../../server/contract/shared.ts'
+import { isDashboard } from '../../main/confine.ts'
+import { app, reset, world } from '../support/electron-double.ts'
+
+const lost = { path: '/projects', word: 'That link leads to no place that Homeport knows. Here are your projects.' }
+const slugs = fc.stringMatching(/^[a-z0-9][a-z0-9-]{1,48}[a-z0-9]$/)
+const tabs = ['deployments', 'previews', 'logs', 'metrics', 'cache', 'environment', 'database', 'domains', 'settings']
+const runs = { numRuns: 3_000 }
+
+describe('what is known by heart', () => {
+  test.each([
+    'projects',
+    'domains',
+    'account',
+    'instances',
+    'instance',
+    'instance/network',
+    'instance/disk',
+    'instance/backups',
+    'instance/desktop',
+    'help',
+    'help/docker',
+  ])('homeport://%s', (path) => {
+    expect(placeOf(`homeport://${path}`)).toEqual({ path: `/${path}`, word: null })
+    expect(placeOf(`homeport://${path}/`)).toEqual({ path: `/${path}`, word: null })
+  })
+
+  test('nothing at all is the first page', () => {
+    expect(placeOf('homeport://')).toEqual({ path: '/', word: null })
+  })
+
+  test('every slug that the contract knows, and each page below it', () => {
+    fc.assert(
+      fc.property(slugs, fc.constantFrom('', ...tabs.map((tab) => `/${tab}`), '/deployments/dep_0198'), (name, tab) => {
+        expect(slug.safeParse(name).success).toBe(true)
+        expect(placeOf(`homeport://projects/${name}${tab}`)).toEqual({ path: `/projects/${name}${tab}`, word: null })
+      }),
+      runs,
+    )
+  })
+})
+
+test.each([
+  'homeport:projects/shop',
+  'homeport:/projects/shop',
+  'HOMEPORT://projects/shop',
+  'homeport://projects/Shop',
+  'homeport://projects/shop/',
+  'homeport://projects/shop//logs',
+  'homeport://projects/shop/deployments/../../../sign-in',
+  'homeport://projects/shop?do=delete',
+  'homeport://projects/shop#x',
+  'homeport://projects/shop/settings/danger',
+  'homeport://sign-in?code=abc',
+  'homeport://sign-in',
+  'homeport://v1/projects',
+  'homeport://remote/rem_1/x',
+  'homeport://on/rem_1/projects/shop',
+  'homeport://evil.example',
+  'homeport://user:password@projects/shop',
+  'homeport://projects:80/shop',
+  'homeport://projects/shop\n',
+  'homeport://projects/shop\u0000',
+  'homeport://projects/%73hop',
+  'homeport://projects/shop\\..\\..',
+  `homeport://projects/${'a'.repeat(300)}`,
+  'http://127.0.0.1:4600/app/projects/shop',
+  'javascript:alert(1)',
+  '',
+])('%j leads to the projects, with a word', (link) => {
+  // A slash at the end is no harm: systems put it there.
+  expect(placeOf(link)).toEqual(link === 'homeport://projects/shop/' ? { path: '/projects/shop', word: null } : lost)
+})
+
+test('whatever is in a link, it leads to a page of the dashboard, without a query, a step upwards or another host', () => {
+  const hostile = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc
+      .array(
+        fc.constantFrom(
+          'homeport:',
+          '//',
+          '/',
+          '..',
+          '.',
+          '%2e',
+          '%2f',
+          '\\',
+          '?',
+          '#',
+          '@',
+          ':',
+          'projects',
+          'shop',
+          'sign-in',
+          '~',
+          '&',
+          '"',
+          "'",
+          ' ',
+          '\n',
+          '--data',
+          'a',
+        ),
+      )
+      .map((parts) => parts.join('')),
+  )
+  fc.assert(
+    fc.property(hostile, (text) => {
+      for (const link of [text, `homeport://${text}`, `homeport://projects/${text}`]) {
+        const { path, word } = placeOf(link)
+        expect(path).toMatch(/^\/[a-zA-Z0-9_/-]*$/)
+        expect(path).not.toMatch(/\/\/|^\/(v1|remote|on|sign-in)\b/)
+        const address = new URL(`http://127.0.0.1:4600/app${path}`)
+        expect(address.href).toBe(`http://127.0.0.1:4600/app${path}`)
+        expect(isDashboard(address.href, 'http://127.0.0.1:4600')).toBe(true)
+        if (path !== '/projects' && path !== '/') expect(word).toBeNull()
+      }
+    }),
+    { numRuns: 20_000 },
+  )
+})
+
+test('the link of a start is the last argument that looks like one', () => {
+  expect(linkIn(['electron', '.', '--data', '/x'])).toBeUndefined()
+  expect(linkIn(['homeport', '--', 'homeport://projects/shop'])).toBe('homeport://projects/shop')
+  expect(linkIn(['--allow-file-access', 'Homeport:x'])).toBe('Homeport:x')
+  fc.assert(
+    fc.property(fc.array(fc.string()), (argv) => {
+      expect(linkIn([...argv, 'homeport://help'])).toBe('homeport://help')
+    }),
+  )
+})
+
+describe('told to the system', () => {
+  const platform = process.platform
+  beforeEach(() => {
+    reset()
+    Object.defineProperty(process, 'platform', { value: platform })
+  })
+
+  test.each([
+    ['win32', [process.execPath, ['--']]],
+    ['linux', [undefined, undefined]],
+    ['darwin', [undefined, undefined]],
+  ] as const)('by a package on %s', (name, [path, args]) => {
+    app.isPackaged = true
+    Object.defineProperty(process, 'platform', { value: name })
+    expect(claimLinks()).toBe(true)
+    Object.defineProperty(process, 'platform', { value: platform })
+    expect(world.claimed).toEqual([{ scheme: 'homeport', path, args }])
+  })
+})

@@ -1,0 +1,91 @@
+/** The preload as it is, against the other side of the double: what a page finds, and what it can make of it. */
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { type Bridge, channels, tidings } from '../../preload/bridge.ts'
+import { exposed, ipcRenderer } from '../support/electron-double.ts'
+
+let bridge: Bridge
+
+beforeAll(async () => {
+  process.argv.push('--homeport-version=9.8.7')
+  await import('../../preload/index.ts')
+  bridge = exposed.get('homeport') as Bridge
+})
+beforeEach(() => {
+  ipcRenderer.invoked = []
+})
+
+/** Everything a page may call, with what it gives. A verb that is not in here does not compile. */
+const verbs = {
+  chooseFolder: [],
+  openExternal: ['http://shop.localhost:4680/'],
+  notify: [{ title: 'a', body: 'b', path: '/' }],
+  setProgress: [0.5],
+  readDesktop: [],
+  changeDesktop: [{ notifies: false }],
+  updateDesktop: ['check'],
+  showLogs: [],
+} satisfies { [Verb in keyof typeof channels]: Parameters<Bridge[Verb]> }
+
+test('exposes the bridge and nothing beside it', () => {
+  expect([...exposed.keys()]).toEqual(['homeport'])
+  const others = ['platform', 'version', 'pathOf', 'onDesktop', 'onNavigate']
+  expect(Object.keys(bridge).sort()).toEqual([...Object.keys(verbs), ...others].sort())
+  expect(bridge.version).toBe('9.8.7')
+  expect(['darwin', 'win32', 'linux', 'other']).toContain(bridge.platform)
+})
+
+test.each(Object.entries(verbs))('%s asks its own channel, with what it was given and no more', async (name, given) => {
+  const verb = name as keyof typeof channels
+  const call = bridge[verb] as (...given: unknown[]) => Promise<unknown>
+  expect(await call(...given, 'something more', 'and more')).toBe(`answer of ${channels[verb]}`)
+  expect(ipcRenderer.invoked).toEqual([[channels[verb], ...given].concat(given.length === 0 ? [] : [])])
+})
+
+test('no verb takes the name of a channel', async () => {
+  for (const name of Object.keys(verbs)) {
+    const call = bridge[name as keyof typeof channels] as (...given: unknown[]) => Promise<unknown>
+    await call('homeport:show-logs', 'shell:open')
+  }
+  expect(ipcRenderer.invoked.map(([channel]) => channel).sort()).toEqual(Object.values(channels).sort())
+})
+
+test('the place of a file, or null for one that is nowhere', () => {
+  expect(bridge.pathOf(new File([], 'app'))).toBe('/home/me/app')
+  expect(bridge.pathOf(new File([], 'pasted'))).toBeNull()
+})
+
+test('where to go waits for the page to listen, and comes once', () => {
+  ipcRenderer.emit(tidings.navigate, { sender: 'secret' }, '/projects', null)
+  ipcRenderer.emit(tidings.navigate, { sender: 'secret' }, '/projects/shop', 'A word.')
+  const heard: unknown[][] = []
+  const off = bridge.onNavigate((...given) => void heard.push(given))
+  expect(heard).toEqual([['/projects/shop', 'A word.']])
+  ipcRenderer.emit(tidings.navigate, { sender: 'secret' }, '/help')
+  expect(heard.at(-1)).toEqual(['/help', null])
+  for (const path of [null, 7, { toString: () => '/x' }]) ipcRenderer.emit(tidings.navigate, {}, path, null)
+  expect(heard).toHaveLength(2)
+  off()
+  ipcRenderer.emit(tidings.navigate, {}, '/account', null)
+  const later: unknown[][] = []
+  bridge.onNavigate((...given) => void later.push(given))()
+  expect(later).toEqual([['/account', null]])
+})
+
+test('an older listener that ends does not end the one after it', () => {
+  const off = bridge.onNavigate(() => {})
+  const heard: string[] = []
+  const offSecond = bridge.onNavigate((path) => void heard.push(path))
+  off()
+  ipcRenderer.emit(tidings.navigate, {}, '/domains', null)
+  expect(heard).toEqual(['/domains'])
+  offSecond()
+})
+
+test('listeners of the desktop get the state, never the event, until they end', () => {
+  const heard: unknown[][] = []
+  const off = bridge.onDesktop((...given) => void heard.push(given))
+  ipcRenderer.emit(tidings.desktop, { sender: 'secret' }, { notifies: true })
+  off()
+  ipcRenderer.emit(tidings.desktop, { sender: 'secret' }, { notifies: false })
+  expect(heard).toEqual([[{ notifies: true }]])
+})

@@ -1,0 +1,295 @@
+import type { MenuItemConstructorOptions } from 'electron'
+import { readFileSync, writeFileSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { hasTrayHost } from '../../main/tray-host.ts'
+import { type ProjectSeen } from '../../server/index.ts'
+import { openDesktopScene, settled } from '../support/desktop-scene.ts'
+import { app, type FakeTray, world } from '../support/electron-double.ts'
+
+let scene: ReturnType<typeof openDesktopScene>
+const platform = process.platform
+const on = (name: NodeJS.Platform) => Object.defineProperty(process, 'platform', { value: name })
+
+beforeEach(() => {
+  scene = openDesktopScene()
+})
+afterEach(() => {
+  on(platform)
+  scene.close()
+})
+
+const tray = (): FakeTray => {
+  expect(world.trays).toHaveLength(1)
+  return world.trays[0]!
+}
+const labels = (items: readonly MenuItemConstructorOptions[] = tray().menu) => items.map(({ label, type }) => label ?? type)
+const item = (label: string, items: readonly MenuItemConstructorOptions[] = tray().menu) => items.find((one) => one.label?.startsWith(label))!
+const partsOf = (label: string) => item(label).submenu as MenuItemConstructorOptions[]
+const click = (one: MenuItemConstructorOptions) => one.click?.({} as never, undefined, {})
+const seen = (slug: string, status: ProjectSeen['status'], can_deploy = true): ProjectSeen => ({ slug, name: slug, status, can_deploy })
+
+describe('what it shows', () => {
+  test('nothing yet, and the ways in and out', async () => {
+    await scene.start()
+    expect(labels()).toEqual(['No projects yet', 'separator', 'Show Homeport', 'New Project…', 'separator', 'Quit Homeport'])
+    expect(tray().tooltip).toBe('Homeport')
+  })
+
+  test('projects with their state in words, and the address of what is live', async () => {
+    await scene.start()
+    const projects = [
+      seen('shop', 'live'),
+      seen('blog', 'building'),
+      seen('api', 'failed'),
+      seen('jobs', 'crashed'),
+      seen('old', 'inactive'),
+      seen('new', 'created', false),
+    ]
+    scene.desk.tell({ projects, project_count: 6, builds: 1 })
+    expect(labels().slice(0, 6)).toEqual([
+      'shop: live, shop.localhost:4680',
+      'blog: building',
+      'api: failed',
+      'jobs: crashed',
+      'old: stopped',
+      'new: not deployed yet',
+    ])
+    expect(tray().tooltip).toBe('Homeport: 1 live, 1 building, 2 in trouble')
+  })
+
+  test('fifteen at most, then the way to all of them', async () => {
+    await scene.start()
+    const projects = Array.from({ length: 20 }, (_, index) => seen(`app-${index}`, 'live'))
+    scene.desk.tell({ projects, project_count: 10_000 })
+    expect(tray().menu.filter(({ submenu }) => submenu)).toHaveLength(15)
+    click(item('All 10000 projects…'))
+    await settled()
+    expect(scene.window().webContents.sent).toEqual([['homeport:navigate', '/projects', null]])
+  })
+
+  test('the menu stays as it is as long as it says the same', async () => {
+    await scene.start()
+    scene.desk.tell({ projects: [seen('shop', 'live')], project_count: 1 })
+    const { menus } = tray()
+    scene.desk.tell({ projects: [seen('shop', 'live')], project_count: 1, builds: 3 })
+    expect(tray().menus).toBe(menus)
+    expect(tray().tooltip).toBe('Homeport: 1 live, 3 building')
+    scene.desk.tell({ projects: [seen('shop', 'failed')], project_count: 1 })
+    expect(tray().menus).toBe(menus + 1)
+  })
+
+  test.each([
+    ['darwin', 'trayTemplate.png', true],
+    ['win32', 'tray.ico', false],
+    ['linux', 'tray.png', false],
+  ] as const)('the picture of %s', async (name, file, is_template) => {
+    on(name)
+    await scene.start()
+    expect(tray().image).toMatchObject({ path: join('/resources', 'tray', file), is_template })
+  })
+})
+
+describe('what it does', () => {
+  beforeEach(async () => {
+    await scene.start()
+    scene.desk.tell({
+      projects: [seen('shop', 'live'), seen('blog', 'building'), seen('old', 'inactive'), seen('new', 'created', false), seen('broken', 'failed')],
+      project_count: 5,
+    })
+  })
+
+  test('opens the app in the browser, without a question', async () => {
+    click(item('Open', partsOf('shop')))
+    await settled()
+    expect([world.opened, world.questions]).toEqual([['http://shop.localhost:4680/'], []])
+  })
+
+  test('leads to its pages', async () => {
+    click(item('Dashboard', partsOf('shop')))
+    click(item('Logs', partsOf('shop')))
+    click(item('New Project…'))
+    await settled()
+    expect(scene.window().webContents.sent.map(([, path]) => path)).toEqual(['/projects/shop', '/projects/shop/logs', '/projects?do=new-project'])
+  })
+
+  test('deploys, starts and stops', async () => {
+    click(item('Deploy Again', partsOf('shop')))
+    click(item('Start', partsOf('old')))
+    click(item('Stop', partsOf('shop')))
+    await settled()
+    expect(scene.desk.acts).toEqual(['deploy shop', 'deploy old', 'stop shop'])
+  })
+
+  test('offers only what makes sense', () => {
+    const enabled = (slug: string) =>
+      partsOf(slug)
+        .filter((one) => one.enabled !== false && one.label)
+        .map(({ label }) => label?.split(' ')[0])
+    expect(enabled('shop')).toEqual(['Open', 'Dashboard', 'Logs', 'Deploy', 'Stop'])
+    expect(enabled('blog')).toEqual(['Open', 'Dashboard', 'Logs', 'Stop'])
+    expect(enabled('old')).toEqual(['Dashboard', 'Logs', 'Start'])
+    expect(enabled('new')).toEqual(['Dashboard', 'Logs'])
+  })
+
+  test('says what did not work', async () => {
+    click(item('Deploy Again', partsOf('broken')))
+    await settled()
+    expect(world.notices.map(({ options }) => options)).toEqual([{ title: 'Deploying broken did not work', body: 'Nothing of it was ever ready.' }])
+    expect(readFileSync(join(scene.folder, 'desktop', 'logs', 'main.log'), 'utf8')).toContain('tray_act_failed')
+  })
+
+  test('ends Homeport', async () => {
+    click(item('Quit Homeport'))
+    await settled()
+    expect([scene.seen.stopped, world.quits, tray().is_gone, scene.desk.listeners.size]).toEqual([1, 1, true, 0])
+  })
+
+  test('brings the window up when it is clicked', async () => {
+    scene.window().is_focused = false
+    tray().emit('click')
+    await settled()
+    expect(scene.window().is_focused).toBe(true)
+  })
+})
+
+describe('when the window closes', () => {
+  test('Homeport goes on, says so once, and comes back', async () => {
+    await scene.start()
+    scene.window().close()
+    await settled()
+    expect([scene.seen.stopped, world.quits]).toEqual([0, 0])
+    expect(world.notices.map(({ options }) => options.title)).toEqual(['Homeport runs on'])
+    click(item('Show Homeport'))
+    await settled()
+    scene.window().close()
+    await settled()
+    expect(world.notices).toHaveLength(1)
+    expect(scene.seen.opened).toBe(1)
+  })
+
+  test('it ends where that was turned off', async () => {
+    mkdirSync(join(scene.folder, 'desktop'), { recursive: true })
+    writeFileSync(join(scene.folder, 'desktop', 'settings.json'), '{"keeps_running":false,"strange":1}')
+    await scene.start()
+    scene.window().close()
+    await settled()
+    expect([scene.seen.stopped, world.quits]).toEqual([1, 1])
+  })
+
+  test.each([
+    ['nothing shows a tray', { hasTrayHost: async () => false }, undefined],
+    ['the icon cannot be made', {}, new Error('no tray')],
+  ])('it ends on Linux where %s', async (_name, options, error) => {
+    on('linux')
+    world.tray_error = error
+    await scene.start(options)
+    scene.desk.tell({ projects: [seen('shop', 'live')], project_count: 1 })
+    scene.window().close()
+    await settled()
+    expect([scene.seen.stopped, world.quits]).toEqual([1, 1])
+  })
+
+  test('macOS goes on without a tray, as it has a dock', async () => {
+    on('darwin')
+    await scene.start({ hasTrayHost: async () => false })
+    scene.window().close()
+    await settled()
+    expect(world.quits).toBe(0)
+    app.emit('activate')
+    await settled()
+    expect(scene.window().is_visible).toBe(true)
+  })
+})
+
+describe('opened at login', () => {
+  test('it waits in the tray', async () => {
+    await scene.start({ argv: ['--hidden'] })
+    expect(world.windows).toEqual([])
+    expect(tray()).toBeDefined()
+  })
+
+  test('it shows itself where there is no tray, or when somebody came in by a link', async () => {
+    await scene.start({ argv: ['--hidden'], hasTrayHost: async () => false })
+    expect(world.windows).toHaveLength(1)
+    scene.again()
+    await scene.start({ argv: ['--hidden', 'homeport://help'] })
+    expect(world.windows).toHaveLength(1)
+  })
+})
+
+describe('when a deployment ends', () => {
+  const end = (id: string, status: 'ready' | 'failed' = 'ready') => ({
+    id,
+    slug: 'shop',
+    status,
+    preview: null,
+    title: 'Add prices',
+    message: status === 'failed' ? 'npm ended with 1.' : null,
+  })
+  const told = () => world.notices.map(({ options }) => `${options.title} | ${options.body}`)
+
+  test('it is told while nobody looks; a click leads to it', async () => {
+    await scene.start()
+    scene.window().is_focused = false
+    scene.desk.tell({ ended: [end('dep_1'), { ...end('dep_2', 'failed'), preview: 'next' }] })
+    expect(told()).toEqual(['shop is ready | Add prices', 'shop (next) failed to deploy | npm ended with 1.'])
+    world.notices[1]?.emit('click')
+    await settled()
+    expect(scene.window().webContents.sent).toEqual([['homeport:navigate', '/projects/shop/deployments/dep_2', null]])
+  })
+
+  test('also with the window closed, which a click brings back', async () => {
+    await scene.start({ argv: ['--hidden'] })
+    scene.desk.tell({ ended: [end('dep_1')] })
+    world.notices[0]?.emit('click')
+    await settled()
+    expect(scene.window().webContents.sent).toEqual([['homeport:navigate', '/projects/shop/deployments/dep_1', null]])
+  })
+
+  test('not to somebody who is looking', async () => {
+    await scene.start()
+    scene.window().is_focused = true
+    scene.desk.tell({ ended: [end('dep_1')] })
+    expect(told()).toEqual([])
+  })
+
+  test('many at once are one word', async () => {
+    await scene.start()
+    scene.window().is_focused = false
+    scene.desk.tell({ ended: [end('a'), end('b'), end('c', 'failed'), end('d')] })
+    scene.desk.tell({ ended: ['e', 'f', 'g', 'h'].map((id) => end(id)) })
+    expect(told()).toEqual(['4 deployments ended | 1 of them failed.', '4 deployments ended | All of them are ready.'])
+    for (const event of ['close', 'failed']) world.notices[0]?.emit(event)
+  })
+})
+
+describe('whether anything shows a tray', () => {
+  const ask = (answers: Record<string, string | Error>) => async (program: string, args: string[]) => {
+    expect(args.join(' ')).toContain('org.kde.StatusNotifierWatcher')
+    const answer = answers[program] ?? new Error('ENOENT')
+    if (answer instanceof Error) throw answer
+    return answer
+  }
+
+  test.each([
+    [{ gdbus: '(true,)\n' }, true],
+    [{ gdbus: '(false,)\n' }, false],
+    [{ busctl: 'b true\n' }, true],
+    [{ 'dbus-send': 'method return time=1\n   boolean true\n' }, true],
+    [{ 'dbus-send': '   boolean false\n' }, false],
+    [{}, false],
+  ])('on Linux %j: %s', async (answers, expected) => {
+    on('linux')
+    expect(await hasTrayHost(ask(answers))).toBe(expected)
+  })
+
+  test('elsewhere always, unasked', async () => {
+    on('win32')
+    expect(await hasTrayHost(async () => Promise.reject(new Error('asked')))).toBe(true)
+  })
+
+  test('this machine can be asked', async () => {
+    expect(typeof (await hasTrayHost())).toBe('boolean')
+  })
+})

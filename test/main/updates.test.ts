@@ -1,0 +1,219 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createJournal, type Journal } from '../../main/journal.ts'
+import { createUpdates, type Updates, whyNotUpdated } from '../../main/updates.ts'
+import type { UpdateState } from '../../preload/bridge.ts'
+import { settled } from '../support/desktop-scene.ts'
+import { until } from '../support/until.ts'
+import { createUpdaterDouble } from '../support/updater-double.ts'
+
+let folder: string
+let journal: Journal
+let updater: ReturnType<typeof createUpdaterDouble>
+let updates: Updates
+let states: UpdateState[]
+let downloads: boolean
+let ends: string[]
+
+const open = (more: Partial<Parameters<typeof createUpdates>[0]> = {}) => {
+  updates = createUpdates({
+    off: null,
+    installs_at_end: true,
+    load: async () => updater,
+    downloads: () => downloads,
+    endInOrder: async () => void updater.acts.push('ended in order'),
+    leave: () => void ends.push('left'),
+    onChange: (state) => void states.push(state),
+    journal,
+    first_ms: 3_600_000,
+    ...more,
+  })
+}
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'homeport-updates-'))
+  journal = createJournal(folder)
+  updater = createUpdaterDouble()
+  states = []
+  ends = []
+  downloads = false
+})
+afterEach(() => {
+  updates.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+test('an old version is never put in place of a newer one, and no preview of one', async () => {
+  open()
+  await updates.step('check')
+  expect(updater).toMatchObject({
+    allowDowngrade: false,
+    allowPrerelease: false,
+    disableWebInstaller: true,
+    autoDownload: false,
+    autoInstallOnAppQuit: false,
+  })
+})
+
+test('nothing is fetched without a word; then it is, and the restart waits for an orderly end', async () => {
+  updater.onCheck = () => updater.find('2.0.0')
+  open()
+  await updates.step('restart')
+  await updates.step('download')
+  await updates.step('check')
+  expect(updates.state()).toEqual({ name: 'available', version: '2.0.0' })
+  expect(updater.acts).toEqual(['check'])
+  updater.onDownload = async () => {
+    updater.emit('download-progress', { percent: 41.7 })
+    expect(updates.state()).toEqual({ name: 'downloading', version: '2.0.0', percent: 41 })
+    updater.emit('update-downloaded', { version: '2.0.0' })
+  }
+  await updates.step('download')
+  expect(updates.state()).toEqual({ name: 'ready', version: '2.0.0' })
+  // A daily look must not lose what is there.
+  await updates.step('check')
+  await updates.step('restart')
+  expect(updater.acts).toEqual(['check', 'download', 'ended in order', 'install true true'])
+  expect(states.map(({ name }) => name)).toEqual(['checking', 'available', 'downloading', 'downloading', 'ready'])
+})
+
+test('with the person’s word it fetches by itself, and puts it in place at the end', async () => {
+  downloads = true
+  updater.onCheck = () => updater.find('2.0.0')
+  open()
+  await updates.step('check')
+  expect(updates.state()).toEqual({ name: 'downloading', version: '2.0.0', percent: 0 })
+  expect(updater).toMatchObject({ autoDownload: true, autoInstallOnAppQuit: true })
+})
+
+test('a .deb asks for a password, so it is not put in place at the end', async () => {
+  downloads = true
+  open({ installs_at_end: false })
+  await updates.step('check')
+  expect(updater.autoInstallOnAppQuit).toBe(false)
+})
+
+test('the word may be given when something was found, and taken back', async () => {
+  updater.onCheck = () => updater.find('2.0.0')
+  open()
+  await updates.step('check')
+  downloads = true
+  updates.follow()
+  await settled()
+  expect(updater.acts).toEqual(['check', 'download'])
+  downloads = false
+  updates.follow()
+  await settled()
+  expect(updater.autoDownload).toBe(false)
+})
+
+test('looked for at the start and then again and again', async () => {
+  open({ first_ms: 1, every_ms: 5 })
+  await until(() => (updater.acts.length >= 3 ? true : undefined), { what: 'a third look' })
+  expect(updates.state()).toMatchObject({ name: 'idle' })
+})
+
+test('nothing newer: since when that is known', async () => {
+  open()
+  await updates.step('check')
+  expect(updates.state()).toEqual({ name: 'idle', checked_at: expect.stringMatching(/^\d{4}-/) as string })
+})
+
+test('a copy that cannot replace itself says so', async () => {
+  updater.onCheck = async () => null
+  open()
+  await updates.step('check')
+  expect(updates.state()).toMatchObject({ name: 'off' })
+})
+
+test('one that is off loads nothing and looks for nothing', async () => {
+  open({ off: 'This is a checkout.', load: async () => Promise.reject(new Error('loaded')), first_ms: 0 })
+  await updates.step('check')
+  await settled()
+  expect(updates.state()).toEqual({ name: 'off', why: 'This is a checkout.' })
+})
+
+describe('what goes wrong is said plainly', () => {
+  test.each([
+    [
+      Object.assign(new Error('New version 2.0.0 is not signed by the application owner'), { code: 'ERR_UPDATER_INVALID_SIGNATURE' }),
+      /not signed as this one/,
+    ],
+    [Object.assign(new Error('sha512 checksum mismatch'), { code: 'ERR_CHECKSUM_MISMATCH' }), /not what was announced/],
+    [Object.assign(new Error('Cannot find channel "latest.yml"'), { code: 'ERR_UPDATER_CHANNEL_FILE_NOT_FOUND' }), /no version for this system/],
+    [new Error('net::ERR_INTERNET_DISCONNECTED'), /does not answer/],
+    [Object.assign(new Error('getaddrinfo ENOTFOUND updates.example'), { code: 'ENOTFOUND' }), /does not answer/],
+    [Object.assign(new Error('no space left on device'), { code: 'ENOSPC' }), /no room/],
+    [Object.assign(new Error('permission denied'), { code: 'EACCES' }), /may not replace itself/],
+    [new Error('Unexpected token < in YAML of https://me:secret@updates.example/latest.yml'), /the log says why/],
+    ['a text', /the log says why/],
+  ])('%s', async (error, sentence) => {
+    updater.onCheck = async () => Promise.reject(error)
+    open()
+    await updates.step('check')
+    expect(updates.state()).toEqual({ name: 'failed', message: expect.stringMatching(sentence) as string })
+    expect(journal.tail(5).join()).toContain('update_failed')
+    expect(journal.tail(5).join()).not.toContain('secret')
+  })
+
+  test('once, though it is said by an event and by a promise; and a look mends it', async () => {
+    updater.onCheck = async () => {
+      const error = new Error('net::ERR_TIMED_OUT')
+      updater.emit('error', error)
+      throw error
+    }
+    open()
+    await updates.step('check')
+    expect(states.map(({ name }) => name)).toEqual(['checking', 'failed'])
+    updater.onCheck = () => updater.find(undefined)
+    await updates.step('check')
+    expect(updates.state()).toMatchObject({ name: 'idle' })
+  })
+
+  test('while it is fetched', async () => {
+    updater.onCheck = () => updater.find('2.0.0')
+    updater.onDownload = async () => Promise.reject(new Error('net::ERR_CONNECTION_RESET'))
+    open()
+    await updates.step('check')
+    await updates.step('download')
+    expect(updates.state()).toMatchObject({ name: 'failed' })
+  })
+
+  test('when it cannot be installed nothing is left to go on with: the process ends', async () => {
+    updater.onCheck = () => updater.find('2.0.0')
+    updater.onDownload = async () => void updater.emit('update-downloaded', { version: '2.0.0' })
+    updater.quitAndInstall = () => {
+      throw new Error('pkexec was dismissed')
+    }
+    open()
+    await updates.step('check')
+    await updates.step('download')
+    await updates.step('restart')
+    expect(ends).toEqual(['left'])
+  })
+
+  test('what electron-updater writes goes to the log, what went well does not', async () => {
+    open()
+    await updates.step('check')
+    updater.logger?.info('fine')
+    updater.logger?.warn('strange')
+    updater.logger?.error(new Error('bad'))
+    expect(journal.tail(5).map((line) => (JSON.parse(line) as { message: string }).message)).toEqual(['strange', 'Error: bad'])
+  })
+})
+
+test.each([
+  [{ is_packaged: false }, /checkout/],
+  [{ has_feed: false }, /without an address/],
+  [{ platform: 'linux' as const, app_image: null }, /Only the AppImage/],
+  [{ platform: 'linux' as const, app_image: null, package_type: 'rpm' }, /Only the AppImage/],
+  [{ platform: 'linux' as const, app_image: null, package_type: 'deb' }, null],
+  [{ platform: 'linux' as const }, null],
+  [{}, null],
+])('why a copy is not updated: %j', (facts, expected) => {
+  const why = whyNotUpdated({ is_packaged: true, has_feed: true, platform: 'darwin', app_image: '/x.AppImage', package_type: null, ...facts })
+  if (expected === null) expect(why).toBeNull()
+  else expect(why).toMatch(expected)
+})

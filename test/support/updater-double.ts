@@ -1,0 +1,44 @@
+import type { UpdateInfo } from 'electron-updater'
+import { EventEmitter } from 'node:events'
+import type { Updater } from '../../main/updates.ts'
+
+/** electron-updater as far as main/ uses it; a test plays the server of updates. */
+export function createUpdaterDouble() {
+  const events = new EventEmitter()
+  const acts: string[] = []
+  const infoOf = (version: string): UpdateInfo => ({ version, files: [], path: '', sha512: '', releaseDate: '' })
+  const updater = {
+    autoDownload: true,
+    autoInstallOnAppQuit: true,
+    allowPrerelease: true,
+    allowDowngrade: true,
+    disableWebInstaller: false,
+    logger: null as Updater['logger'],
+    async checkForUpdates() {
+      acts.push('check')
+      return updater.onCheck()
+    },
+    async downloadUpdate() {
+      acts.push('download')
+      await updater.onDownload()
+      return []
+    },
+    quitAndInstall: (isSilent?: boolean, isForceRunAfter?: boolean) => void acts.push(`install ${isSilent} ${isForceRunAfter}`),
+    on(event: string, listener: (...args: never[]) => void) {
+      events.on(event, listener)
+      return updater as never
+    },
+    acts,
+    onCheck: (): ReturnType<Updater['checkForUpdates']> => updater.find(undefined),
+    onDownload: async (): Promise<void> => {},
+    emit: (event: string, ...args: unknown[]) => events.emit(event, ...args),
+    /** What a look finds. */
+    async find(version: string | undefined) {
+      events.emit(version === undefined ? 'update-not-available' : 'update-available', infoOf(version ?? '1.0.0'))
+      const info = infoOf(version ?? '1.0.0')
+      return { isUpdateAvailable: version !== undefined, updateInfo: info, versionInfo: info }
+    },
+  }
+  void (updater satisfies Updater)
+  return updater
+}
