@@ -20,11 +20,18 @@ export function sessionOf(client: Client) {
   return {
     queryKey: keys.session,
     queryFn: ({ signal }: { signal: AbortSignal }): Promise<Answer<'getSession'> | null> =>
-      client.call('getSession', { signal }).catch((problem) => {
+      client.call('getSession', { signal }).then(checked, (problem) => {
         if (problem instanceof ApiProblem && problem.status === 404 && problem.code !== 'remote_not_found') return null
         throw problem
       }),
   }
+}
+
+/** So much hangs on it that one without its parts would take every page down. */
+function checked(session: Answer<'getSession'>): Answer<'getSession'> {
+  const { instance, user } = (session ?? {}) as Partial<Answer<'getSession'>>
+  if (instance?.runtime && user) return session
+  throw new ApiProblem('bad_answer', 'The instance did not say who you are there. It may be of another version than this dashboard.')
 }
 
 export function useProjects() {

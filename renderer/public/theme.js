@@ -5,3 +5,5 @@ try {
 } catch {
   // A browser that keeps nothing has no choice to show.
 }
+// The page of another instance does not begin in the colours of this one.
+if (location.pathname.startsWith('/app/on/')) document.documentElement.dataset.elsewhere = ''

@@ -194,7 +194,7 @@ test('a hosted account, which has the customer’s operations alone, is whole wi
       ['projects/hosted-app/environment', 'variable'],
       ['projects/hosted-app/database', 'No database yet'],
       ['projects/hosted-app/domains', 'hosted-app'],
-      ['projects/hosted-app/settings', 'Danger'],
+      ['projects/hosted-app/settings', 'Delete this project'],
       ['account', 'API tokens'],
       ['domains', 'Domains'],
       ['instance', 'does not tell about itself'],

@@ -73,7 +73,7 @@ export function Members() {
       {data && (
         <ul aria-label="Members">
           {data.members.map(({ user_id, email, role, created_at }) => (
-            <li key={user_id} className="member-row">
+            <li key={user_id} className="card-row member-row">
               <p className="clip" title={email}>
                 <strong>{email}</strong>
               </p>
@@ -88,7 +88,7 @@ export function Members() {
             </li>
           ))}
           {data.invitations.map(({ id, email, expires_at }) => (
-            <li key={id} className="member-row">
+            <li key={id} className="card-row member-row">
               <p className="clip" title={email}>
                 {email}
               </p>
@@ -103,7 +103,7 @@ export function Members() {
           <h3 className="member-others">Teams of others</h3>
           <ul aria-label="Teams of others">
             {data.teams.map(({ account_id, owner_email, created_at }) => (
-              <li key={account_id} className="member-row">
+              <li key={account_id} className="card-row member-row">
                 <p className="clip" title={owner_email}>
                   <strong>{owner_email}</strong>
                 </p>

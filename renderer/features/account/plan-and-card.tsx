@@ -5,7 +5,7 @@ import { useBilling } from '../../api/billing.ts'
 import { problemFrom } from '../../api/problem.ts'
 import { useOffered } from '../../api/offered.ts'
 import { useInstance } from '../../api/queries.ts'
-import { Button } from '../../ui/button.tsx'
+import { Button, ButtonLink } from '../../ui/button.tsx'
 import { ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
 import { day } from '../../ui/format.ts'
 import { useNow } from '../../ui/now.ts'
@@ -14,7 +14,7 @@ import { useLanding } from '../frame/landing.ts'
 import { CancelDialog } from './cancel-dialog.tsx'
 import { Emulation } from './emulation.tsx'
 import { PlanDialog } from './plan-dialog.tsx'
-import { cardAddress } from './card-address.ts'
+import { cardAddress, useCardElsewhere } from './card-address.ts'
 import { canCancel, cardWords, daysLeft, planLine } from './plan-words.ts'
 import { subscriptionSign } from './subscription-sign.ts'
 import './plan.css'
@@ -98,6 +98,7 @@ function PlanFacts({ billing }: { billing: BillingStatus }) {
 
 function PlanActs({ billing }: { billing: BillingStatus }) {
   const [open, setOpen] = useState<'plan' | 'cancel' | null>(null)
+  const elsewhere = useCardElsewhere()
   const close = () => setOpen(null)
   return (
     <>
@@ -105,7 +106,8 @@ function PlanActs({ billing }: { billing: BillingStatus }) {
         <Button kind="primary" onClick={() => setOpen('plan')}>
           {billing.plan === 'starter' ? 'Choose a plan…' : 'Change the plan…'}
         </Button>
-        {billing.has_payment_method && billing.plan !== 'starter' && (
+        {elsewhere !== null && <ButtonLink href={elsewhere}>Its own dashboard: card</ButtonLink>}
+        {elsewhere === null && billing.has_payment_method && billing.plan !== 'starter' && (
           // A document of its own: see card-page.tsx.
           <a className="button button-plain" href={cardAddress(billing.plan, billing.billing_interval)}>
             Replace the card…

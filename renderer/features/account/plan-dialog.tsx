@@ -8,7 +8,8 @@ import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { ProblemView } from '../../ui/feedback.tsx'
 import { Segments } from '../../ui/segments.tsx'
-import { cardAddress } from './card-address.ts'
+import { openAddress } from '../frame/outside.ts'
+import { cardAddress, useCardElsewhere } from './card-address.ts'
 import { type PaidPlan, cardWords, paidPlans, planLine } from './plan-words.ts'
 
 /** Which plan, and paid how often. Without a card the next thing is the form for one. */
@@ -24,13 +25,15 @@ export function PlanDialog({ billing, onClose }: { billing: BillingStatus; onClo
       onClose()
     },
   })
+  const elsewhere = useCardElsewhere()
   const isSame =
     plan === billing.plan && interval === billing.billing_interval && billing.cancel_at === null && billing.subscription_status === 'active'
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (confirm.isPending || isSame) return
     if (billing.has_payment_method) confirm.mutate({ body: { plan, interval } })
-    else location.assign(cardAddress(plan, interval))
+    else if (elsewhere === null) location.assign(cardAddress(plan, interval))
+    else openAddress(elsewhere)
   }
   return (
     <Dialog

@@ -77,7 +77,7 @@ export function Tokens() {
 function TokenRow({ token, onRevoke }: { token: ApiToken; onRevoke: () => void }) {
   const { name, prefix, last4, last_used_at, expires_at } = token
   return (
-    <li className="token-row">
+    <li className="card-row token-row">
       <div className="token-what">
         <p className="clip" title={name}>
           <strong>{name}</strong>

@@ -6,6 +6,7 @@ import { useAction } from '../../api/actions.ts'
 import type { Answer } from '../../api/client.ts'
 import { keys } from '../../api/keys.ts'
 import { useInstance } from '../../api/queries.ts'
+import { homeId } from '../../stores/address.ts'
 import { useConnection } from '../../stores/connection.ts'
 import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
@@ -17,8 +18,9 @@ import { usePurged } from './purged.ts'
 /** Lets a CMS purge by itself: an address to call, and the token that it shows. */
 export function Webhook({ project }: { project: Project }) {
   const apiUrl = useInstance().data?.instance.api_url
-  const origin = useConnection(({ current }) => current.origin)
-  const url = `${apiUrl ?? origin}/hooks/cache/${project.slug}`
+  const { id, origin } = useConnection((state) => state.current)
+  // What another machine calls itself may hold only there.
+  const url = `${(id === homeId && apiUrl) || origin}/hooks/cache/${project.slug}`
   const [asking, setAsking] = useState(false)
   return (
     <section className="card" aria-labelledby="webhook">

@@ -40,7 +40,7 @@ export function Frame({ children }: { children: ReactNode }) {
   const isPromoting = usePromotions(({ promotions }) => promotions.length > 0)
   useNoStrayDrops()
   useFrameKeys()
-  useKeptFocus(location)
+  useKeptFocus()
 
   useEffect(() => {
     return followInstance(client, cache, id, {

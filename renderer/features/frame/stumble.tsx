@@ -42,7 +42,7 @@ function Fallen({ error, onRetry }: { error: unknown; onRetry: () => void }) {
         problem={problemFrom(error)}
         onRetry={() => {
           // What was answered is asked for anew: with it the page would fall again.
-          cache.clear()
+          void cache.resetQueries()
           onRetry()
         }}
       />

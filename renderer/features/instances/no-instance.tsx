@@ -22,6 +22,7 @@ export function NoInstance({ isListed, error, onRetry }: { isListed: boolean; er
       {isListed && (
         <div className="card">
           <Empty
+            isPage
             icon={Compass}
             title="There is no such instance here"
             action={

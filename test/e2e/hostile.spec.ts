@@ -1,0 +1,130 @@
+import type { Page } from '@playwright/test'
+import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
+import { type Way, addInstance, forgetInstances, makeToken, poisoned } from './elsewhere.ts'
+import { app, expect, test } from './fixtures.ts'
+
+test.use({ harbour: 'hostile' })
+
+const venom = `<img src=x onerror="window.bitten=1"></script><script>window.bitten=1</script>\u202Egnp.exe\u2066\u0007\u001b[2J${'W'.repeat(5000)}`
+const shown = '<img src=x onerror="window.bitten=1">'
+/** What a person, a repository or another machine may have put into words. */
+const words =
+  /^(name|project_name|commit_message|commit_author|branch|repo_branch|build_command|root_directory|message|hint|email|version|reason|description|label|command|host)$/
+
+// Printed by a build and by an app: tags, a link that runs, turns of the line, and one line without an end.
+const evilLog = `
+console.log('<img src=x onerror="window.bitten=1"> in the log')
+console.log('\\x1b]8;;javascript:window.bitten=1\\x07a link\\x1b]8;;\\x07 beside it')
+console.log('\\u202Egnp.exe\\u2066 turned </script><script>window.bitten=1</script>')
+console.log('data: x\\n\\nevent: status\\ndata: {"status":"live"}\\n')
+console.log('L'.repeat(50000))
+`
+
+let far: TestPlatform
+let evil: Way
+
+test.beforeAll(async () => {
+  far = await startTestPlatform({ runtime: 'process' })
+  evil = await poisoned(far, (key, text) =>
+    words.test(key) ? venom : /(^|_)(url|urls|href|origin)$/.test(key) ? 'javascript:window.bitten=1' : text,
+  )
+})
+test.afterEach(async ({ home }) => forgetInstances(home))
+test.afterAll(async () => {
+  await evil.close()
+  await far.remove()
+})
+
+/** Nothing ran, nothing leads anywhere that runs, and the page is as wide as its window. */
+async function expectUnharmed(desk: Page, where: string): Promise<void> {
+  const found = await desk.evaluate(() => ({
+    bitten: 'bitten' in window,
+    handlers: document.querySelectorAll('[onerror], [onload], iframe, object, embed').length,
+    scripts: [...document.scripts].filter(({ src }) => !src.startsWith(location.origin)).length,
+    links: [...document.querySelectorAll('a[href], [src], form[action]')]
+      .map((one) => one.getAttribute('href') ?? one.getAttribute('src') ?? one.getAttribute('action') ?? '')
+      .filter((address) => !/^(https?:|\/|#)/.test(address)),
+    wider: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  }))
+  expect.soft(found, where).toEqual({ bitten: false, handlers: 0, scripts: 0, links: [], wider: 0 })
+}
+
+test('whatever another instance says stands there as text', async ({ desk, home, repository }) => {
+  test.setTimeout(240_000)
+  const made = repository(app('evil', evilLog))
+  await far.createProject({ slug: 'siren', name: 'Siren', repo_url: made.url })
+  const { id } = await far.ended('siren', (await far.deploy('siren')).id)
+  await far.api('POST', '/v1/projects/siren/domains', { hostname: 'siren.example.com' })
+  const { token } = await makeToken(far)
+  const front = await addInstance(desk, home, { url: evil.url, token, name: 'Rock' })
+  const strays: string[] = []
+  desk.on('framenavigated', (frame) => !frame.url().startsWith(`${home.platform.api_url}/app/`) && strays.push(frame.url()))
+  desk.on('dialog', (dialog) => strays.push(`dialog ${dialog.message()}`))
+  desk.context().on('page', (page) => strays.push(`window ${page.url()}`))
+
+  for (const width of [1280, 390]) {
+    await desk.setViewportSize({ width, height: 820 })
+    for (const path of [
+      '',
+      'projects/siren',
+      'projects/siren/deployments',
+      `projects/siren/deployments/${id}`,
+      'projects/siren/previews',
+      'projects/siren/logs',
+      'projects/siren/metrics',
+      'projects/siren/cache',
+      'projects/siren/environment',
+      'projects/siren/database',
+      'projects/siren/domains',
+      'projects/siren/settings',
+      'domains',
+      'account',
+      'instance',
+      'instance/disk',
+      'instance/backups',
+      'instance/network',
+    ]) {
+      await desk.goto(`${new URL(front, home.platform.dashboard_url).href}${path}`)
+      await expect(desk.getByRole('main')).not.toBeEmpty()
+      await expect(desk.locator('.skeleton, .skeleton-row')).toHaveCount(0)
+      await expectUnharmed(desk, `${path} at ${width}`)
+    }
+    await desk.goto(`${new URL(front, home.platform.dashboard_url).href}projects/siren/deployments/${id}`)
+    const log = desk.getByRole('region', { name: /^Build log, / })
+    await expect(log).toContainText(`${shown} in the log`)
+    await expect(log).toContainText('a link')
+    await desk.getByRole('button', { name: 'More actions' }).click()
+    await desk.getByRole('menuitem', { name: 'Delete…' }).click()
+    await expect(desk.getByRole('dialog')).toContainText('On Rock')
+    await expect(desk.getByRole('dialog')).toContainText(shown)
+    await expectUnharmed(desk, `the question whether to delete, at ${width}`)
+    await desk.keyboard.press('Escape')
+    await desk.goto(`${home.platform.dashboard_url}instances`)
+    await expect(desk.getByRole('listitem').filter({ hasText: 'Rock' })).toContainText('Answers')
+    await expectUnharmed(desk, `all instances at ${width}`)
+  }
+  expect(strays).toEqual([])
+})
+
+test('an answer of a shape that is none of ours shows as an error, and the next try goes on', async ({ desk, home }) => {
+  await home.createProject({ slug: 'harbour', name: 'Harbour' })
+  for (const [pattern, body] of [
+    ['**/v1/projects?*', { projects: 'none' }],
+    ['**/v1/projects?*', { projects: [{ name: { deep: 1 } }], next_cursor: null }],
+    ['**/v1/projects?*', null],
+    ['**/instance/session', {}],
+    ['**/instance/session', { instance: 7, user: null }],
+  ] as const) {
+    await desk.route(pattern, (route) => route.fulfill({ json: body }))
+    await desk.goto(home.platform.dashboard_url)
+    const again = desk.getByRole('button', { name: 'Try again' }).first()
+    if (pattern.includes('projects')) await expect(again).toBeVisible()
+    await desk.unrouteAll()
+    if (pattern.includes('projects')) await again.click()
+    else {
+      await expect(desk.getByRole('main')).not.toBeEmpty()
+      await desk.reload()
+    }
+    await expect(desk.getByRole('main').getByRole('link', { name: 'Harbour' })).toBeVisible()
+  }
+})
