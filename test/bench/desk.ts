@@ -1,7 +1,7 @@
 import { type Browser, type Page, chromium } from '@playwright/test'
 import { makeRepository } from '../support/repository.ts'
 import { chromiumPath } from '../support/requirements.ts'
-import { answerTime, paceOf, shiftOf, turnWheel, watchPace } from '../support/pace.ts'
+import { allHere, answerTime, paceOf, shiftOf, turnWheel, watchPace } from '../support/pace.ts'
 import { type BenchInstance, startInstance } from './instance.ts'
 import { type Row, median } from './row.ts'
 import { bigProject, makeStore } from './store.ts'
@@ -110,7 +110,7 @@ export async function benchDesk(options: { rounds?: number } = {}): Promise<Row[
           for (const [name, place] of places) {
             await page.goto(`${home}projects/flood`)
             await page.locator('main .card').first().waitFor()
-            await settled(page)
+            await allHere(page)
             const tab = page.getByRole('navigation', { name: 'Project' }).getByRole('link', { name, exact: true })
             await tab.click()
             await page.waitForFunction(place)
@@ -166,7 +166,7 @@ async function openDesk(browser: Browser, instance: BenchInstance, viewport: { w
 async function firstPaint(page: Page, home: string): Promise<{ painted_ms: number; script_kb: number; shift: number }> {
   await page.goto(home)
   await page.locator('.project-row').first().waitFor()
-  await settled(page)
+  await allHere(page)
   const shift = (await shiftOf(page)).sum
   return page.evaluate(async (sum) => {
     // What the page itself names; the screens that come later add links of their own to the document.
@@ -179,17 +179,6 @@ async function firstPaint(page: Page, home: string): Promise<{ painted_ms: numbe
       shift: sum,
     }
   }, shift)
-}
-
-/** What comes later has come: pictures, figures, the other screens' scripts. */
-async function settled(page: Page): Promise<void> {
-  await page.evaluate(async () => {
-    let known = -1
-    for (let count = 0; count !== known; count = performance.getEntriesByType('resource').length) {
-      known = count
-      await new Promise((resolve) => setTimeout(resolve, 400))
-    }
-  })
 }
 
 /** The last key alone is timed: the others are there by then. */

@@ -1,4 +1,4 @@
-import type { Page } from '@playwright/test'
+import type { BrowserContext, Page } from '@playwright/test'
 
 /** How smoothly a stretch of time went, as the page itself saw it. */
 export interface Pace {
@@ -23,9 +23,9 @@ declare global {
   }
 }
 
-/** To be called before the page is opened: it then notes what holds it up and what jumps. */
-export async function watchPace(page: Page): Promise<void> {
-  await page.addInitScript(() => {
+/** To be called before a page is opened: it then notes what holds it up and what jumps. */
+export async function watchPace(pages: Page | BrowserContext): Promise<void> {
+  await pages.addInitScript(() => {
     const seen: Seen = { tasks: [], shifts: [], frames: [] }
     window.homeportPace = seen
     new PerformanceObserver((list) => seen.tasks.push(...list.getEntries().map(({ duration }) => duration))).observe({ type: 'longtask' })
@@ -76,6 +76,17 @@ export async function shiftOf(page: Page): Promise<{ sum: number; who: string[] 
     sum: shifts.reduce((sum, { value }) => sum + value, 0),
     who: [...new Set(shifts.flatMap(({ value, who }) => who.map((one) => `${one} (${value.toFixed(3)})`)))],
   }
+}
+
+/** What comes later has come: figures, pictures, the scripts of other screens. */
+export async function allHere(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    let known = -1
+    for (let count = 0; count !== known; count = performance.getEntriesByType('resource').length) {
+      known = count
+      await new Promise((resolve) => setTimeout(resolve, 300))
+    }
+  })
 }
 
 /** Milliseconds from what a person does (a key, a click) until what comes of it is painted. `isThere` runs in the page. */

@@ -112,7 +112,7 @@ function DumpRow({
   const client = useClient()
   const when = <Ago at={dump.created_at} />
   return (
-    <li className="dump-row">
+    <li className="card-row dump-row">
       <div>
         <p>
           <strong>{reasons[dump.reason]}</strong> <span className="quiet">{when}</span>

@@ -76,7 +76,7 @@ export default function DeploymentListPage({ slug }: { slug: string }) {
         )}
       </div>
       {error && <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />}
-      <section className="card" aria-label="Deployments">
+      <section className="card" aria-label="Deployments" hidden={error !== null && !data}>
         {isPending && <SkeletonRows rows={8} height={rowHeight} />}
         {deployments.length > 0 && <DeploymentList slug={slug} deployments={deployments} isWhole={!hasNextPage} onEnd={bringMore} />}
         {data && deployments.length === 0 && (

@@ -42,7 +42,7 @@ function DomainRow({ domain, hasProject, onWish }: { domain: Domain; hasProject:
   const isBought = domain.account_owned_domain_id !== null
   const isOpen = domain.status === 'pending' || domain.status === 'failed'
   return (
-    <li className="domain-row">
+    <li className="card-row domain-row">
       <div className="domain-name">
         <CopyText text={domain.hostname} />
         {hasProject && (

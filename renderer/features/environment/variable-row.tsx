@@ -21,7 +21,7 @@ export function VariableRow({
   const [asked, setAsked] = useState<boolean | null>(null)
   const isShown = asked ?? (showsAll && !is_sensitive)
   return (
-    <li className="env-row">
+    <li className="card-row env-row">
       <span className="env-key">
         <code>{key}</code>
         {is_sensitive && <span className="env-sensitive">Sensitive</span>}

@@ -84,7 +84,7 @@ function BackupRow({ backup, title, onDelete }: { backup: Backup; title: string;
   const client = useClient()
   const { name, path, created_at } = backup
   return (
-    <li className="backup-row">
+    <li className="card-row backup-row">
       <div>
         <p className="backup-title">
           <strong>{title}</strong>{' '}

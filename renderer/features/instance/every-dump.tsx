@@ -33,7 +33,7 @@ export function EveryDump() {
       {data?.length === 0 && <p className="card-body quiet">None yet. They are made on the Database page of a project, and before a drop.</p>}
       <ul aria-label="Dumps of databases">
         {data?.map((dump) => (
-          <li key={dump.id} className="backup-row">
+          <li key={dump.id} className="card-row backup-row">
             <div>
               <p className="backup-title">
                 <strong>{dump.project_slug}</strong>{' '}

@@ -1,0 +1,115 @@
+import { QueryClient } from '@tanstack/react-query'
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { Deployment } from '../../server/contract/deployments.ts'
+import type { Domain } from '../../server/contract/domains.ts'
+import type { Project } from '../../server/contract/projects.ts'
+import type { Client } from '../../renderer/api/client.ts'
+import { keys } from '../../renderer/api/keys.ts'
+import { createListener } from '../../renderer/features/notices/listen.ts'
+import { type Notice, kept, useNotices } from '../../renderer/features/notices/store.ts'
+import { until } from '../support/until.ts'
+
+let cache: QueryClient
+let told: Notice[]
+let seen: string[]
+let domains: Partial<Domain>[]
+let hear: ReturnType<typeof createListener>
+
+const project = { id: 'prj_1', slug: 'shop', name: 'Harbour shop', status: 'live', updated_at: '2026-01-01T00:00:00.000Z' } as Project
+const deployment = (status: Deployment['status'], more: Partial<Deployment> = {}): Parameters<typeof hear>[0] => ({
+  event: 'deployment',
+  id: null,
+  data: {
+    deployment: {
+      id: 'dpl_1',
+      project_id: 'prj_1',
+      status,
+      target: 'production',
+      source: 'git',
+      trigger: 'push',
+      commit_message: 'Mend the price list\n\nAll of it',
+      finished_at: '2026-01-01T00:01:00.000Z',
+      error: null,
+      ...more,
+    } as Deployment,
+  },
+})
+
+beforeEach(() => {
+  cache = new QueryClient()
+  cache.setQueryData(keys.project('shop'), project)
+  told = []
+  seen = []
+  domains = []
+  const client = { call: async () => ({ domains }) } as unknown as Client
+  hear = createListener({ client, cache, tell: (notice) => told.push(notice), isSeen: (path) => seen.includes(path), now: () => 0 })
+})
+
+describe('notices', () => {
+  it('tell of a deployment that was seen to run and has ended, once', () => {
+    hear(deployment('building'))
+    hear(deployment('ready'))
+    hear(deployment('ready'))
+    expect(told).toEqual([
+      {
+        id: 'dpl_1 ready',
+        kind: 'done',
+        title: 'Harbour shop is ready',
+        text: 'Mend the price list',
+        path: '/projects/shop/deployments/dpl_1',
+        at: '2026-01-01T00:01:00.000Z',
+      },
+    ])
+  })
+
+  it('say why one failed, and of which branch a preview is', () => {
+    hear(deployment('queued', { target: 'preview', branch: 'tides' }))
+    hear(deployment('failed', { target: 'preview', branch: 'tides', error: { message: 'The build ended with code 1.' } as Deployment['error'] }))
+    expect(told.map(({ title, text, kind }) => [title, text, kind])).toEqual([
+      ['Preview of tides failed', 'Harbour shop · The build ended with code 1.', 'failed'],
+    ])
+  })
+
+  it('are silent about old deployments, canceled ones, those in sight, and projects that nobody knows', () => {
+    hear(deployment('ready'))
+    hear(deployment('building', { id: 'dpl_2' }))
+    hear(deployment('canceled', { id: 'dpl_2' }))
+    hear(deployment('building', { id: 'dpl_3' }))
+    seen = ['/projects/shop/deployments/dpl_3']
+    hear(deployment('ready', { id: 'dpl_3' }))
+    hear(deployment('building', { id: 'dpl_4', project_id: 'prj_other' }))
+    hear(deployment('ready', { id: 'dpl_4', project_id: 'prj_other' }))
+    expect(told).toEqual([])
+  })
+
+  it('tell of an app that crashes, not of one that had', () => {
+    const crashed = { event: 'project' as const, id: null, data: { project: { ...project, status: 'crashed' as const } } }
+    hear(crashed)
+    expect(told.map(({ title, path }) => [title, path])).toEqual([['Harbour shop has crashed', '/projects/shop/logs']])
+    cache.setQueryData(keys.project('shop'), crashed.data.project)
+    hear(crashed)
+    expect(told).toHaveLength(1)
+  })
+
+  it('look again at names that were seen waiting', async () => {
+    const name = (status: Domain['status']) =>
+      ({ id: 'dom_1', hostname: 'boats.example.com', status, project_name: 'Harbour shop', last_check_error: 'No record was found.' }) as Domain
+    cache.setQueryData(keys.domains('shop'), { domains: [name('pending')] })
+    domains = [name('verified')]
+    hear({ event: 'project', id: null, data: { project } })
+    await until(() => told[0], { what: 'the notice' })
+    expect(told[0]).toMatchObject({ kind: 'done', title: 'boats.example.com is verified', path: '/projects/shop/domains' })
+  })
+
+  it('are kept by instance, the last fifty, and read all at once', () => {
+    const { tell, read } = useNotices.getState()
+    const notice = (number: number): Notice => ({ id: `n${number}`, kind: 'done', title: '', text: '', path: '/', at: '' })
+    for (let number = 0; number < kept + 9; number++) tell('local', notice(number))
+    tell('local', notice(kept + 8))
+    tell('other', notice(1))
+    const boards = () => useNotices.getState().boards
+    expect([boards()['local']?.notices.length, boards()['local']?.unread, boards()['local']?.notices[0]?.id]).toEqual([kept, kept, `n${kept + 8}`])
+    read('local')
+    expect([boards()['local']?.unread, boards()['other']?.unread]).toEqual([0, 1])
+  })
+})
