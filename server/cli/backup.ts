@@ -1,9 +1,6 @@
-import { createWriteStream } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import { type Call, type Command, exitCodes, text, UsageError, words } from './command.ts'
+import { takeFile } from './take-file.ts'
 import { ago, sizeOf, table } from './terminal.ts'
 
 /** A large instance takes its time. */
@@ -77,15 +74,6 @@ async function remove(call: Call): Promise<number> {
   return exitCodes.done
 }
 
-/** Under another name until it is whole. */
-async function take(call: Call, name: string, file: string): Promise<void> {
-  const draft = `${file}.part`
-  try {
-    const bytes = await call.connect().download('downloadBackup', { params: { name } }, call.signal)
-    await pipeline(Readable.from(bytes, { objectMode: false }), createWriteStream(draft, { mode: 0o600 }), { signal: call.signal })
-    await rename(draft, file)
-  } catch (error) {
-    await rm(draft, { force: true })
-    throw error
-  }
+function take(call: Call, name: string, file: string): Promise<void> {
+  return takeFile(call, file, () => call.connect().download('downloadBackup', { params: { name } }, call.signal))
 }

@@ -1,17 +1,20 @@
+import { resolve } from 'node:path'
 import type { Deployment } from '../contract/deployments.ts'
 import type { Client } from './client.ts'
 import { Refusal } from './client.ts'
 import { type Call, type Command, exitCodes, text, UsageError, words } from './command.ts'
 import { finish, followBuild } from './follow-build.ts'
 import { everyProject } from './projects.ts'
+import { takeFile } from './take-file.ts'
 import { ago, table } from './terminal.ts'
 
 export const deployments: Command = {
-  summary: 'Lists deployments, and repeats, cancels or brings back one.',
-  forms: ['deployments SLUG', 'deployments retry|cancel|rollback [SLUG] ID'],
+  summary: 'Lists deployments; repeats, cancels or brings back one, or takes the source that it was built from.',
+  forms: ['deployments SLUG', 'deployments retry|cancel|rollback [SLUG] ID', 'deployments source [SLUG] ID [--out FILE]'],
   options: {
     limit: '=N how many to list (default 20)',
     status: '=STATUS queued, building, deploying, ready, failed or canceled',
+    out: '=FILE where to write the source (a .tar.gz)',
     'no-follow': 'do not wait for the new deployment',
   },
   async run(call) {
@@ -19,6 +22,7 @@ export const deployments: Command = {
     if (verb === 'retry' || verb === 'cancel' || verb === 'rollback') {
       if (call.words.length > 1) return act(call, verb)
     }
+    if (verb === 'source' && call.words.length > 1) return takeSource(call)
     return list(call)
   },
 }
@@ -57,8 +61,7 @@ async function list(call: Call): Promise<number> {
 
 async function act(call: Call, verb: 'retry' | 'cancel' | 'rollback'): Promise<number> {
   const client = call.connect()
-  const [, first = '', second] = words(call, verb, '[SLUG]', '[ID]')
-  const params = second === undefined ? { slug: await slugOfDeployment(client, first), id: first } : { slug: first, id: second }
+  const params = await paramsOf(call, client, verb)
   if (verb === 'cancel') {
     const answer = await client.call('cancelDeployment', { params })
     call.terminal.out(call.json ? JSON.stringify(answer) : `Canceled ${params.id}.`)
@@ -71,6 +74,21 @@ async function act(call: Call, verb: 'retry' | 'cancel' | 'rollback'): Promise<n
   }
   await followBuild(call, client, params.slug, answer.deployment_id)
   return finish(call, client, params.slug, answer.deployment_id)
+}
+
+/** What was built, to be kept, looked at, or uploaded elsewhere. */
+async function takeSource(call: Call): Promise<number> {
+  const client = call.connect()
+  const params = await paramsOf(call, client, 'source')
+  const file = resolve(call.cwd, text(call.flags, 'out') ?? `${params.slug}-${params.id}.tar.gz`)
+  await takeFile(call, file, () => client.download('downloadSource', { params }, call.signal))
+  call.terminal.out(call.json ? JSON.stringify({ file }) : `Wrote ${file}.`)
+  return exitCodes.done
+}
+
+async function paramsOf(call: Call, client: Client, verb: string): Promise<{ slug: string; id: string }> {
+  const [, first = '', second] = words(call, verb, '[SLUG]', '[ID]')
+  return second === undefined ? { slug: await slugOfDeployment(client, first), id: first } : { slug: first, id: second }
 }
 
 /** An id alone says which deployment is meant, but the API asks by project. */

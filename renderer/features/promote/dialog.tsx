@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Anchor, Rocket } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
 import { Link } from 'wouter'
+import type { Project } from '../../../server/contract/projects.ts'
 import { problemFrom } from '../../api/problem.ts'
 import { homeId } from '../../stores/address.ts'
 import { type Connection, useConnection } from '../../stores/connection.ts'
@@ -9,12 +10,13 @@ import { promotionKey, usePromotions } from '../../stores/promotions.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Empty, ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
+import { projectSign } from '../../ui/status.tsx'
 import { DeploymentLine } from '../deployments/deployment-line.tsx'
 import { type SettingName, changesOf, compareSettings, compareVariables } from './compare.ts'
 import { Settings, Variables, Warnings } from './differences.tsx'
 import { type SourceSide, type TargetSide, lookAtSource, lookAtTarget } from './look.ts'
 import { promote } from './promote.ts'
-import { TargetFields } from './target-fields.tsx'
+import { ProjectField, TargetField } from './target-fields.tsx'
 import type { Wish } from './steps.ts'
 import { useSettled } from './use-settled.ts'
 import { warningsOf } from './words.ts'
@@ -122,7 +124,8 @@ function Form({ from, targets, kind, slug, deploymentId, onDone }: FormProps) {
 
   return (
     <form className="stack promote" onSubmit={submit}>
-      <TargetFields targets={targets} to={to} onTo={(id) => setChosenId(id)} slug={typed} onSlug={setTyped} found={away?.project} />
+      <TargetField legend="Instance" targets={targets} to={to} onTo={setChosenId} />
+      <ProjectField of={to} label="Project there" slug={typed} onSlug={setTyped} hint={aboutProject(away?.project)} />
       {source.error && <ProblemView problem={problemFrom(source.error)} onRetry={() => void source.refetch()} />}
       {target.error && isSettled && <ProblemView problem={problemFrom(target.error)} onRetry={() => void target.refetch()} />}
       {here && <Cargo here={here} kind={kind} />}
@@ -172,6 +175,12 @@ function Cargo({ here, kind }: { here: SourceSide; kind: Props['kind'] }) {
 function sourceOf({ is_instance, deployment, project }: SourceSide): Wish['source'] | null {
   if (is_instance) return deployment ? { kind: 'archive', deployment_id: deployment.id } : null
   return project.repo_url === null ? null : { kind: 'git', repo_url: project.repo_url, repo_branch: project.repo_branch }
+}
+
+function aboutProject(found: Project | null | undefined): string {
+  if (found === undefined) return 'A slug: of a project that is there, or of a new one.'
+  if (found === null) return 'There is none of this slug: a new project is made.'
+  return `${found.name} is there already (${projectSign(found).word.toLowerCase()}): it gets a new deployment.`
 }
 
 /** Why nothing can go, in one sentence. */
