@@ -150,7 +150,9 @@ describe('what goes wrong is said plainly', () => {
     [new Error('Unexpected token < in YAML of https://me:secret@updates.example/latest.yml'), /the log says why/],
     ['a text', /the log says why/],
   ])('%s', async (error, sentence) => {
-    updater.onCheck = async () => Promise.reject(error)
+    updater.onCheck = async () => {
+      throw error
+    }
     open()
     await updates.step('check')
     expect(updates.state()).toEqual({ name: 'failed', message: expect.stringMatching(sentence) as string })
