@@ -50,8 +50,9 @@ export async function letGo(req: IncomingMessage, res: ServerResponse): Promise<
   if (req.complete || req.destroyed) return { close: false }
   if (req.headers.expect !== undefined && !asked.has(req)) return { close: true }
   req.on('error', () => {})
-  req.resume()
   await new Promise<void>((resolve) => {
+    // Who still has its hands on the request keeps it from flowing.
+    void (reading.get(req) ?? Promise.resolve()).then(() => req.resume())
     const timer = setTimeout(resolve, discard.before_ms)
     for (const event of ['end', 'close'] as const)
       req.once(event, () => {
@@ -72,10 +73,15 @@ const isForm = (req: IncomingMessage) => /^multipart\/form-data\s*(;|$)/i.test(r
 /** Requests that were told to go on with their body. */
 const asked = new WeakSet<IncomingMessage>()
 
+/** Requests whose body is being read, and when that is over. */
+const reading = new WeakMap<IncomingMessage, Promise<unknown>>()
+
 async function* bodyOf(req: IncomingMessage, res: ServerResponse): AsyncGenerator<Buffer> {
   if (req.headers.expect !== undefined) res.writeContinue()
   asked.add(req)
   const chunks = req.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>
+  const over = Promise.withResolvers<unknown>()
+  reading.set(req, over.promise)
   let waited = 0
   let bytes = 0
   try {
@@ -89,7 +95,7 @@ async function* bodyOf(req: IncomingMessage, res: ServerResponse): AsyncGenerato
     }
   } finally {
     // Takes its hands off the request, whose rest can then be thrown away. Not waited for: it would wait for a silent client.
-    void chunks.return?.()
+    over.resolve(Promise.resolve(chunks.return?.()).catch(() => {}))
   }
 }
 

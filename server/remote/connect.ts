@@ -1,4 +1,4 @@
-import { lookup as resolve, type LookupAddress } from 'node:dns'
+import { lookup, type LookupAddress, type LookupAllOptions } from 'node:dns'
 import { Agent as HttpAgent, type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import type { LookupFunction } from 'node:net'
@@ -23,25 +23,37 @@ export interface Question {
 /** Connection, name and TLS together. */
 const connect_ms = 10_000
 
+/** Kept for reading alone: a change that goes out on a connection which is just being closed may have been made or not. */
 const agents = {
   http: new HttpAgent({ keepAlive: true, keepAliveMsecs: 30_000, maxFreeSockets: 4 }),
   https: new HttpsAgent({ keepAlive: true, keepAliveMsecs: 30_000, maxFreeSockets: 4 }),
 }
 
+/** How names are looked up; that of the system but for tests. */
+export type Resolve = (
+  hostname: string,
+  options: LookupAllOptions,
+  callback: (error: NodeJS.ErrnoException | null, found: LookupAddress[]) => void,
+) => void
+
+export type Ask = (origin: string, question: Question) => Promise<IncomingMessage>
+
 /**
  * Asks an origin and resolves with the head of its answer; the body is to be read or destroyed. Never goes anywhere else: a redirect
  * is an answer like any other. Rejects with `remote_unreachable`, or with the reason of the signal.
  */
-export async function ask(origin: string, question: Question): Promise<IncomingMessage> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await askOnce(origin, question)
-    } catch (error) {
-      if (question.signal.aborted) throw question.signal.reason
-      // A kept connection may have been closed by the other side this very moment.
-      if (error instanceof Stale && attempt < 3) continue
-      if (error instanceof Problem) throw error
-      throw new Problem('remote_unreachable', explain(error instanceof Stale ? error.cause : error, new URL(origin).host), { cause: error })
+export function createAsk(resolve: Resolve = lookup): Ask {
+  return async (origin, question) => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await askOnce(origin, question, resolve)
+      } catch (error) {
+        if (question.signal.aborted) throw question.signal.reason
+        // A kept connection may have been closed by the other side this very moment.
+        if (error instanceof Stale && attempt < 3) continue
+        if (error instanceof Problem) throw error
+        throw new Problem('remote_unreachable', explain(error instanceof Stale ? error.cause : error, new URL(origin).host))
+      }
     }
   }
 }
@@ -52,18 +64,21 @@ class TooLate extends Error {
   readonly code = 'ETIMEDOUT'
 }
 
-function askOnce(origin: string, question: Question): Promise<IncomingMessage> {
+function askOnce(origin: string, question: Question, resolve: Resolve): Promise<IncomingMessage> {
   const url = new URL(origin)
   const isSecure = url.protocol === 'https:'
   const { promise, resolve: settle, reject } = Promise.withResolvers<IncomingMessage>()
+  // Asked to keep the connection, the other side lets what is left of a refused file come, so that its answer is not lost.
+  const fresh = question.method === 'GET' ? undefined : new (isSecure ? HttpsAgent : HttpAgent)({ keepAlive: true })
+  const agent = fresh ?? (isSecure ? agents.https : agents.http)
   const request: ClientRequest = (isSecure ? requestHttps : requestHttp)({
     host: bare(url.hostname),
     port: url.port === '' ? (isSecure ? 443 : 80) : Number(url.port),
     method: question.method,
     path: question.path,
     headers: question.headers,
-    agent: isSecure ? agents.https : agents.http,
-    lookup: isSecure ? anywhere : nearby,
+    agent,
+    lookup: lookupBy(resolve, isSecure),
     insecureHTTPParser: false,
     maxHeaderSize: 16 * 1024,
     signal: question.signal,
@@ -71,31 +86,38 @@ function askOnce(origin: string, question: Question): Promise<IncomingMessage> {
     ...(isSecure ? { rejectUnauthorized: true } : {}),
   })
   let timer = setTimeout(() => request.destroy(new TooLate('no connection')), connect_ms)
-  const awaitHead = () => {
-    clearTimeout(timer)
-    timer = setTimeout(() => request.destroy(new TooLate('no answer')), question.head_ms)
-  }
+  const fellSilent = () => request.destroy(new TooLate('silence'))
 
   request.once('socket', (socket) => {
     const connected = () => clearTimeout(timer)
     if (request.reusedSocket) connected()
     else socket.once(isSecure ? 'secureConnect' : 'connect', connected)
     // Both ways: a body that does not get on is as silent as an answer that does not come.
-    socket.setTimeout(question.idle_ms + question.head_ms, () => request.destroy(new TooLate('silence')))
+    socket.setTimeout(question.head_ms)
+    socket.on('timeout', fellSilent)
+    request.once('close', () => socket.off('timeout', fellSilent))
   })
-  request.once('finish', awaitHead)
+  request.once('finish', () => {
+    clearTimeout(timer)
+    timer = setTimeout(() => request.destroy(new TooLate('no answer')), question.head_ms)
+  })
   request.once('response', (answer) => {
     clearTimeout(timer)
-    answer.socket.setTimeout(question.idle_ms, () => answer.destroy(new TooLate('silence')))
+    answer.socket.setTimeout(question.idle_ms)
     // Who reads it is told by the stream; nobody else has to care.
     answer.on('error', () => {})
     // It may answer before it has the whole body: the rest is not wanted then.
     answer.once('end', () => request.writableFinished || request.destroy())
     settle(answer)
   })
-  request.on('error', (error) => {
+  request.once('close', () => {
     clearTimeout(timer)
-    const isStale = request.reusedSocket && question.body === undefined && 'code' in error && ['ECONNRESET', 'EPIPE'].includes(String(error.code))
+    fresh?.destroy()
+    // Such as after a 101, which is neither an answer nor an error.
+    reject(new Error('The connection ended without an answer.'))
+  })
+  request.on('error', (error) => {
+    const isStale = request.reusedSocket && 'code' in error && ['ECONNRESET', 'EPIPE'].includes(String(error.code))
     reject(isStale ? new Stale('stale', { cause: error }) : error)
   })
 
@@ -110,23 +132,18 @@ function askOnce(origin: string, question: Question): Promise<IncomingMessage> {
   return promise
 }
 
-/** http:// only ever connects to an address that was looked at here, whatever the name says the next time it is asked for. */
-const nearby: LookupFunction = (hostname, options, callback) => {
-  const isLocalName = hostname === 'localhost' || hostname.endsWith('.localhost')
-  resolve(isLocalName ? 'localhost' : hostname, { ...options, all: true }, (error, found: LookupAddress[]) => {
-    if (error) return callback(error, '')
-    const good = found.filter((one) => isNear(one.address))
-    const first = good[0]
-    if (!first) return callback(new Problem('remote_unreachable', inTheClear(hostname)), '')
-    if (options.all) callback(null, good)
-    else callback(null, first.address, first.family)
-  })
-}
-
-const anywhere: LookupFunction = (hostname, options, callback) =>
-  resolve(hostname.endsWith('.localhost') ? 'localhost' : hostname, { ...options, all: true }, (error, found: LookupAddress[]) => {
-    const first = found?.[0]
-    if (error || !first) return callback(error, '')
-    if (options.all) callback(null, found)
-    else callback(null, first.address, first.family)
-  })
+/**
+ * http:// only ever connects to an address that was looked at here, whatever the name says the next time it is asked for. Names below
+ * localhost are this machine, which no resolver has to know.
+ */
+const lookupBy =
+  (resolve: Resolve, isSecure: boolean): LookupFunction =>
+  (hostname, options, callback) =>
+    resolve(hostname.endsWith('.localhost') ? 'localhost' : hostname, { ...options, all: true }, (error, found) => {
+      if (error) return callback(error, '')
+      const good = isSecure ? found : found.filter((one) => isNear(one.address))
+      const first = good[0]
+      if (!first) return callback(new Problem('remote_unreachable', inTheClear(hostname)), '')
+      if (options.all) callback(null, good)
+      else callback(null, first.address, first.family)
+    })

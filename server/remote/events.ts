@@ -43,13 +43,20 @@ function parse(data: string): unknown {
   }
 }
 
+/** A connection that breaks is an end like any other: who follows comes back, and says where it was. */
+async function* untilBroken(answer: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* answer
+  } catch {}
+}
+
 async function* frames(answer: AsyncIterable<Uint8Array>): AsyncGenerator<Frame> {
   const decoder = new TextDecoder()
   const read = createReader()
   let line = ''
   /** The last sign was \r: a \n after it belongs to the same end of a line. */
   let wasReturn = false
-  for await (const chunk of answer) {
+  for await (const chunk of untilBroken(answer)) {
     const text = decoder.decode(chunk, { stream: true })
     if (text === '') continue
     const pieces = (wasReturn && text.startsWith('\n') ? text.slice(1) : text).split(/\r\n|\n|\r/)

@@ -7,7 +7,7 @@ export function explain(error: unknown, host: string): string {
     return `${host} does not speak HTTPS as it should at this port. Check the port, or whether the address begins with http://.`
   if (code.startsWith('HPE_') || code === 'ERR_HTTP_CONTENT_LENGTH_MISMATCH')
     return `${host} did not answer with HTTP in order, so it is no Homeport. Check the address and the port.`
-  return `${host} does not answer. Check the address, and whether the instance is running.`
+  return `${host} does not answer${code === '' ? '' : ` (${code})`}. Check the address, and whether the instance is running.`
 }
 
 const untrusted =

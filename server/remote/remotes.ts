@@ -2,7 +2,8 @@ import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import { allOperations, type OperationId } from '../contract/index.ts'
 import type { EventStream, OperationSpec } from '../contract/operation.ts'
 import { Problem } from '../contract/errors.ts'
-import { ask } from './connect.ts'
+import { maskToken } from './clean.ts'
+import { createAsk, type Resolve } from './connect.ts'
 import { readEvents } from './events.ts'
 import { readOrigin } from './origin.ts'
 import { checkHead, quoted, readBytes, readJson, readRefusal, typeOf, unreachable } from './reply.ts'
@@ -47,26 +48,36 @@ export interface Remotes {
   endAll(id: string): void
 }
 
-const patience = { read_ms: 30_000, change_ms: 180_000, idle_ms: 30_000, stream_idle_ms: 60_000 }
+/** How long the other side may think, and be silent in the middle of what it says; of a stream comes a comment every 15 s. */
+export interface Patience {
+  probe_ms: number
+  read_ms: number
+  change_ms: number
+  idle_ms: number
+  stream_idle_ms: number
+}
+const usualPatience: Patience = { probe_ms: 15_000, read_ms: 30_000, change_ms: 180_000, idle_ms: 30_000, stream_idle_ms: 60_000 }
 const pngStart = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
 
-export function createRemotes({ isOwn }: { isOwn: (url: URL) => boolean }): Remotes {
+export function createRemotes(options: { isOwn: (url: URL) => boolean; patience?: Patience; resolve?: Resolve }): Remotes {
+  const { isOwn, patience = usualPatience } = options
+  const ask = createAsk(options.resolve)
   const underWay = new Map<string, Set<AbortController>>()
 
   return {
     readOrigin: (text) => readOrigin(text, isOwn),
 
     async probe(target) {
-      const signal = AbortSignal.timeout(patience.read_ms)
+      const signal = AbortSignal.timeout(2 * patience.probe_ms)
       const answer = await ask(target.origin, {
         method: 'GET',
         path: '/v1/projects?limit=1',
         headers: headersFor('listProjects', target.token, {}),
-        head_ms: 15_000,
-        idle_ms: 15_000,
+        head_ms: patience.probe_ms,
+        idle_ms: patience.probe_ms,
         signal,
       }).catch((error: unknown) => {
-        throw error instanceof Problem ? error : unreachable(`${new URL(target.origin).host} did not answer in time.`, error)
+        throw error instanceof Problem ? error : unreachable(`${new URL(target.origin).host} did not answer in time.`)
       })
       const { body } = await read(answer, target, 'listProjects')
       if (body.kind !== 'json') throw unreachable(`${new URL(target.origin).host} answers otherwise than the API describes it.`)
@@ -154,7 +165,8 @@ async function read(answer: IncomingMessage, { origin, token }: Omit<Target, 'id
     return { status: 200, headers, body: { kind: 'picture', type: success.content_type, bytes } }
   } catch (error) {
     answer.destroy()
-    throw error
+    // What it says is quoted in some of our sentences.
+    throw error instanceof Problem ? new Problem(error.code, maskToken(error.message, token)) : error
   }
 }
 

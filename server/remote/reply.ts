@@ -10,7 +10,8 @@ const maxErrorBytes = 64 * 1024
 /** A whole answer that is read before it is passed on. */
 const whole_ms = 120_000
 
-export const unreachable = (message: string, cause?: unknown) => new Problem('remote_unreachable', message, { cause })
+/** Without a cause: what an error quotes of an answer may be anything, and it would be logged. */
+export const unreachable = (message: string) => new Problem('remote_unreachable', message)
 
 /** A piece of what the other side said, fit to stand in a sentence of ours. */
 // oxlint-disable-next-line no-control-regex -- control characters are what has to go
@@ -51,7 +52,7 @@ export async function readBytes(answer: IncomingMessage, origin: string, limit =
     return Buffer.concat(chunks)
   } catch (error) {
     answer.destroy()
-    throw error instanceof Problem ? error : unreachable(explain(error, host), error)
+    throw error instanceof Problem ? error : unreachable(explain(error, host))
   } finally {
     clearTimeout(late)
   }
@@ -74,7 +75,7 @@ export async function readJson(answer: IncomingMessage, origin: string, schema: 
     if (!said.success) throw unreachable(`${host} answers otherwise than the API describes it: ${describe(said.error)} It may be of another version.`)
     return clean(said.data, token)
   } catch (error) {
-    throw error instanceof Problem ? error : unreachable(`${host} answers with something that is no JSON. Check the address.`, error)
+    throw error instanceof Problem ? error : unreachable(`${host} answers with something that is no JSON. Check the address.`)
   }
 }
 

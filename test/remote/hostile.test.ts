@@ -1,0 +1,571 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { request, type IncomingMessage, type ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { json } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
+import { gzipSync } from 'node:zlib'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { Remote } from '../../server/contract/remotes.ts'
+import { readStream } from '../support/event-stream.ts'
+import { type HostileRemote, sayJson, startHostileRemote } from '../support/hostile-remote.ts'
+import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
+import { addRemote, ask, expectLocked, type Got, ofPage, signIn } from './ways.ts'
+import { sampleProject } from '../http/double.ts'
+
+/* T11: whatever another instance sends is data, and the token goes nowhere else. */
+
+let home: TestPlatform
+let evil: HostileRemote
+let remote: HostileRemote
+let known: Remote & { base: string }
+const token = 'svc_the-token-of-the-remote'
+
+beforeAll(async () => {
+  ;[home, remote, evil] = await Promise.all([startTestPlatform({ runtime: 'process' }), startHostileRemote(), startHostileRemote()])
+  known = await addRemote(home, remote.url, token)
+})
+afterEach(() => {
+  remote.say()
+  expect(evil.connections()).toBe(0)
+})
+afterAll(() => Promise.all([home?.remove(), remote?.close(), evil?.close()]))
+
+const get = (path: string) => ask(home, 'GET', known.base + path)
+
+function expectUnreachable(answer: Got, says: RegExp) {
+  expect([answer.status, answer.body.error]).toEqual([502, 'remote_unreachable'])
+  expect(answer.body.message).toMatch(says)
+  expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
+  expect(answer.headers['x-content-type-options']).toBe('nosniff')
+  expect(answer.headers['set-cookie']).toBeUndefined()
+  expect(answer.headers.location).toBeUndefined()
+  expect(answer.text).not.toContain(token)
+}
+
+describe('elsewhere', () => {
+  test.each([301, 302, 303, 307, 308])('a %i is not followed, by whatever method', async (status) => {
+    remote.say((res) => res.writeHead(status, { location: `${evil.url}/v1/projects?stolen=1` }).end())
+    expectUnreachable(await get('/v1/projects'), new RegExp(`sends on to “${evil.url}”`))
+    expectUnreachable(await ask(home, 'POST', `${known.base}/v1/projects`, { body: '{"name":"n","slug":"abc"}' }), /Nothing was sent there/)
+    expectUnreachable(await ask(home, 'DELETE', `${known.base}/v1/projects/abc`), /Nothing was sent there/)
+  })
+
+  test('nor is it when an instance is added', async () => {
+    const other = await startHostileRemote()
+    other.say((res) => res.writeHead(302, { location: evil.url }).end())
+    const { status, body } = await home.api('POST', '/instance/remotes', { url: other.url, token })
+    expect([status, body.error]).toEqual([502, 'remote_unreachable'])
+    expect(body.message).toContain(evil.url)
+    await other.close()
+  })
+
+  test.each(['javascript:alert(1)', 'data:text/html,x', '//evil.example/', '\\\\evil.example', 'http://[::1', ''])(
+    'to %s neither',
+    async (location) => {
+      remote.say((res) => res.writeHead(302, { location }).end())
+      const answer = await get('/v1/projects')
+      expectUnreachable(answer, /sends on/)
+      expect(answer.text).not.toMatch(/javascript:|data:text/)
+    },
+  )
+
+  test('a header that sends a browser on does not pass', async () => {
+    remote.say(
+      sayJson({ projects: [], next_cursor: null }, 200, {
+        refresh: `0; url=${evil.url}`,
+        link: `<${evil.url}>; rel=preload; as=script`,
+        location: evil.url,
+        'content-location': evil.url,
+        'set-cookie': 'homeport_session=stolen; Path=/',
+        'set-login': 'logged-out',
+        'clear-site-data': '"*"',
+        'access-control-allow-origin': '*',
+        'content-security-policy': '*',
+        'service-worker-allowed': '/',
+        sourcemap: evil.url,
+        'x-request-id': 'a'.repeat(500),
+        'retry-after': 'soon',
+        'x-ratelimit-limit': '7',
+        'x-content-type-options': 'sniff',
+        'content-disposition': 'inline',
+        'cache-control': 'public, max-age=99999',
+        nel: '{}',
+        'strict-transport-security': 'max-age=99999',
+        'report-to': '{}',
+      }),
+    )
+    const { headers, status } = await get('/v1/projects')
+    expect(status).toBe(200)
+    expectLocked(headers)
+    expect(Object.keys(headers).toSorted()).toEqual(
+      [
+        'connection',
+        'content-length',
+        'content-security-policy',
+        'content-type',
+        'cache-control',
+        'cross-origin-resource-policy',
+        'date',
+        'referrer-policy',
+        'x-content-type-options',
+        'x-ratelimit-limit',
+        'x-ratelimit-remaining',
+        'x-ratelimit-reset',
+        'x-request-id',
+      ].toSorted(),
+    )
+    expect([headers['x-ratelimit-limit'], headers['cache-control']]).toEqual(['7', 'no-store'])
+    expect(headers['x-request-id']).toMatch(/^req_/)
+  })
+})
+
+describe('what the other side is told', () => {
+  test('is its token, and what the operation needs', async () => {
+    const cookie = await signIn(home)
+    const page = ofPage(home, cookie)
+    await ask(home, 'PATCH', `/instance/remotes/${known.id}`, { token: null, headers: page, body: JSON.stringify({ token }) })
+    remote.requests.length = 0
+    await ask(home, 'GET', `${known.base}/v1/projects?limit=5&token=secret&cursor=a%26b`, {
+      token: null,
+      headers: {
+        ...page,
+        referer: `${home.platform.api_url}/app/`,
+        'user-agent': 'a browser',
+        'accept-language': 'de',
+        'x-forwarded-for': '10.0.0.1',
+        'x-anything': '1',
+        'accept-encoding': 'gzip',
+      },
+    })
+    const { port } = new URL(remote.url)
+    expect(remote.requests[0]).toMatchObject({ method: 'GET', url: '/v1/projects?limit=5&cursor=a%26b' })
+    expect(remote.requests[0]?.headers).toEqual({
+      authorization: `Bearer ${token}`,
+      accept: 'application/json',
+      'accept-encoding': 'identity',
+      host: `127.0.0.1:${port}`,
+      connection: 'keep-alive',
+    })
+    await ask(home, 'POST', `${known.base}/v1/projects`, {
+      token: null,
+      headers: { ...page, 'idempotency-key': 'k' },
+      body: '{"name":"n","slug":"abc"}',
+    })
+    expect(remote.requests[1]?.headers).toEqual({
+      authorization: `Bearer ${token}`,
+      accept: 'application/json',
+      'accept-encoding': 'identity',
+      'content-type': 'application/json',
+      'content-length': '25',
+      'idempotency-key': 'k',
+      host: `127.0.0.1:${port}`,
+      connection: 'keep-alive',
+    })
+  })
+
+  test('is no path but that of the operation', async () => {
+    remote.requests.length = 0
+    await get('/v1/projects/%41%3f%23%20')
+    await get('/v1/projects/a;x=1')
+    expect(remote.requests.map((one) => one.url)).toEqual(['/v1/projects/A%3F%23%20', '/v1/projects/a%3Bx%3D1'])
+  })
+})
+
+describe('an answer', () => {
+  test('that is a page is none', async () => {
+    remote.say((res) => res.writeHead(200, { 'content-type': 'text/html' }).end('<script>fetch("/v1/tokens")</script>'))
+    const answer = await get('/v1/projects')
+    expectUnreachable(answer, /a web page/)
+    expect(answer.text).not.toContain('<script')
+    remote.say((res) => res.writeHead(500, { 'content-type': 'text/html' }).end('<script>1</script>'))
+    expectUnreachable(await get('/v1/projects'), /the status 500/)
+    remote.say((res) => res.writeHead(404, { 'content-type': 'text/html' }).end('<script>1</script>'))
+    const missing = await get('/v1/projects')
+    expect([missing.status, missing.body.error]).toEqual([404, 'route_not_found'])
+    remote.say((res) => res.writeHead(204).end())
+    expectUnreachable(await get('/v1/projects'), /nothing where/)
+    remote.say((res) => res.writeHead(200).end('{}'))
+    expectUnreachable(await get('/v1/projects'), /without a type/)
+  })
+
+  test.each([
+    ['no JSON', '{"projects":[', /no JSON/],
+    ['no UTF-8', Buffer.from([0x22, 0xff, 0xfe, 0x22]), /no JSON/],
+    ['a list', '[]', /otherwise than the API/],
+    ['null', 'null', /otherwise than the API/],
+    ['the wrong type', '{"projects":"none","next_cursor":null}', /“projects”/],
+    ['a field that is missing', '{"projects":[]}', /“next_cursor”/],
+    ['a project of another shape', '{"projects":[{"id":1}],"next_cursor":null}', /“projects\.0\.id”/],
+    ['nested without end', `{"projects":${'['.repeat(100_000)}${']'.repeat(100_000)},"next_cursor":null}`, /otherwise|no JSON/],
+  ])('with %s is none', async (_what, body, says) => {
+    remote.say((res) => res.writeHead(200, { 'content-type': 'application/json' }).end(body))
+    expectUnreachable(await get('/v1/projects'), says)
+  })
+
+  test('of a newer instance loses what is not known here, and nothing else', async () => {
+    const project = sampleProject('newer')
+    remote.say(sayJson({ projects: [{ ...project, from_the_future: { a: 1 } }], next_cursor: null, more: true, ['__proto__']: { is_admin: true } }))
+    const answer = await get('/v1/projects')
+    expect([answer.status, answer.body]).toEqual([200, { projects: [project], next_cursor: null }])
+  })
+
+  test('that is packed is none, however small', async () => {
+    const bomb = gzipSync(Buffer.alloc(50 * 2 ** 20))
+    remote.say((res) => res.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(bomb))
+    expectUnreachable(await get('/v1/projects'), /packed/)
+    remote.say((res) => res.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'br' }).end(bomb))
+    expectUnreachable(await get('/v1/projects'), /packed/)
+  })
+
+  test('without end is left', async () => {
+    let sent = 0
+    const left = Promise.withResolvers<void>()
+    remote.say(async (res) => {
+      res.writeHead(200, { 'content-type': 'application/json' })
+      res.setMaxListeners(0).on('close', left.resolve)
+      const piece = Buffer.alloc(2 ** 18, 0x20)
+      while (!res.destroyed) {
+        sent += piece.length
+        if (!res.write(piece)) await Promise.race([once(res, 'drain'), once(res, 'close')])
+      }
+    })
+    expectUnreachable(await get('/v1/projects'), /more than 16 MiB/)
+    await left.promise
+    expect(sent).toBeLessThan(40 * 2 ** 20)
+    remote.say((res) => res.writeHead(200, { 'content-type': 'application/json', 'content-length': String(2 ** 40) }).flushHeaders())
+    expectUnreachable(await get('/v1/projects'), /more than 16 MiB/)
+  })
+
+  test.each([
+    ['shorter than it says', 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{}'],
+    ['cut off in a chunk', 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{}'],
+    ['no HTTP', 'SSH-2.0-OpenSSH_9.6\r\n'],
+    ['of nothing', ''],
+    [
+      'framed twice',
+      'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\nContent-Type: application/json\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
+    ],
+    ['with a broken header', 'HTTP/1.1 200 OK\r\nContent Type: application/json\r\n\r\n{}'],
+    ['with headers without end', `HTTP/1.1 200 OK\r\nX-Large: ${'a'.repeat(40_000)}\r\n\r\n`],
+    ['that changes the protocol', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n'],
+    ['of an unknown status', 'HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n'],
+  ])('%s is none', async (_what, bytes) => {
+    remote.write(bytes)
+    expectUnreachable(await get('/v1/projects'), /\w+ .*\./)
+  })
+
+  test('may be announced by any number of others, which count for nothing', async () => {
+    const body = '{"projects":[],"next_cursor":null}'
+    const early = `HTTP/1.1 103 Early Hints\r\nLink: <${evil.url}>; rel=preload\r\n\r\n`
+    remote.write(`${early.repeat(20)}HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
+    const answer = await get('/v1/projects')
+    expect([answer.status, answer.headers.link]).toEqual([200, undefined])
+  })
+
+  test('that is followed by another is one answer', async () => {
+    const body = '{"projects":[],"next_cursor":null}'
+    const whole = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+    remote.write(`${whole}HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`)
+    for (let round = 0; round < 3; round++) expect([200, 502]).toContain((await get('/v1/projects')).status)
+    remote.say()
+    const next = await get('/v1/projects')
+    expect([next.status, next.text]).toEqual([200, body])
+  })
+})
+
+describe('what is told in it', () => {
+  test('is text, and leads nowhere but to the web', async () => {
+    const name = '<img src=x onerror=alert(1)>'
+    const bad = [
+      'javascript:alert(1)',
+      ' java\nscript:alert(1)',
+      '\u0001javascript:x',
+      'JaVaScRiPt:x',
+      'data:text/html,x',
+      'vbscript:x',
+      'blob:x',
+      'file:///etc/passwd',
+    ]
+    for (const url of bad) {
+      remote.say(sayJson({ projects: [{ ...sampleProject('abc'), name, repo_url: url }], next_cursor: null }))
+      const [project] = (await get('/v1/projects')).body.projects as { name: string; repo_url: string }[]
+      expect(project).toMatchObject({ name, repo_url: url.startsWith('file:') ? url : '' })
+      remote.say(sayJson({ token: 'hpp_x', webhook_url: url }, 201))
+      expect((await ask(home, 'POST', `${known.base}/v1/projects/abc/cache/token`)).body).toEqual({ token: 'hpp_x', webhook_url: '' })
+    }
+    for (const url of ['https://git.example/a.git', 'http://x.localhost:1/', 'git@git.example:a/b.git', 'ssh://git@git.example/a']) {
+      remote.say(sayJson({ projects: [{ ...sampleProject('abc'), repo_url: url }], next_cursor: null }))
+      expect(((await get('/v1/projects')).body.projects as { repo_url: string }[])[0]?.repo_url).toBe(url)
+    }
+  })
+
+  test('is never the token', async () => {
+    remote.say(
+      sayJson({ error: 'bad_request', message: `You sent Bearer ${token}!`, request_id: token, issues: [{ path: token, message: token }] }, 400),
+    )
+    const refused = await get('/v1/projects')
+    expect([refused.status, refused.body.message]).toEqual([400, 'You sent Bearer •••!'])
+    expect(refused.text).not.toContain(token)
+    const escaped = JSON.stringify({ projects: [{ ...sampleProject('abc'), name: 'TOKEN' }], next_cursor: 'TOKEN' }).replaceAll(
+      'TOKEN',
+      [...token].map((sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
+    )
+    remote.say((res) => res.writeHead(200, { 'content-type': 'application/json' }).end(escaped))
+    const answer = await get('/v1/projects')
+    expect([answer.status, answer.body.next_cursor]).toEqual([200, '•••'])
+    expect(answer.text).not.toContain(token)
+    remote.say((res) => res.writeHead(200, { 'content-type': `text/${token}` }).end())
+    expectUnreachable(await get('/v1/projects'), /./)
+    remote.say((res) => res.writeHead(302, { location: `https://${token}.example/` }).end())
+    expectUnreachable(await get('/v1/projects'), /./)
+    remote.say(sayJson({ projects: { [token]: token }, next_cursor: null }))
+    expectUnreachable(await get('/v1/projects'), /./)
+    expect(home.log.join('\n')).not.toContain(token)
+  })
+})
+
+describe('a refusal', () => {
+  test('of the token there is none of the session here', async () => {
+    remote.say(sayJson({ error: 'unauthorized', message: 'Sign in.', request_id: 'req_x' }, 401, { 'www-authenticate': 'Basic realm="evil"' }))
+    const answer = await get('/v1/projects')
+    expect([answer.status, answer.body.error, answer.headers['www-authenticate']]).toEqual([409, 'remote_token_refused', undefined])
+    remote.say((res) => res.writeHead(407, { 'proxy-authenticate': 'Basic' }).end())
+    expectUnreachable(await get('/v1/projects'), /status 407/)
+  })
+
+  test('keeps its status, its code and its wait', async () => {
+    remote.say(
+      sayJson({ error: 'rate_limited', message: 'Wait.', request_id: 'req_there' }, 429, { 'retry-after': '7', 'x-request-id': 'req_there' }),
+    )
+    const answer = await get('/v1/projects')
+    expect([answer.status, answer.headers['retry-after'], answer.headers['x-request-id'], answer.body.error]).toEqual([
+      429,
+      '7',
+      'req_there',
+      'rate_limited',
+    ])
+    expectLocked(answer.headers)
+  })
+
+  test.each([
+    ['a code that is none', { error: '<script>', message: 'm' }],
+    ['a code without end', { error: 'a'.repeat(1000), message: 'm' }],
+    ['a code that is a number', { error: 1, message: 'm' }],
+    ['no message', { error: 'bad_request' }],
+    ['a list', []],
+  ])('with %s is none', async (_what, body) => {
+    remote.say(sayJson(body, 400))
+    expectUnreachable(await get('/v1/projects'), /the status 400/)
+  })
+
+  test('is cut where it is too long, and has nothing that the contract does not know', async () => {
+    remote.say(sayJson({ error: 'bad_request', message: 'm'.repeat(5000), html: '<b>', issues: 'none', request_id: 3 }, 400))
+    const answer = await get('/v1/projects')
+    expect([answer.status, answer.body]).toEqual([400, { error: 'bad_request', message: 'm'.repeat(2000) }])
+    remote.say(sayJson({ error: 'bad_request', message: 'm'.repeat(100_000) }, 400))
+    expectUnreachable(await get('/v1/projects'), /the status 400/)
+  })
+})
+
+describe('a stream', () => {
+  const path = '/v1/projects/abc/runtime-logs'
+  const follow = (events: string | ((res: ServerResponse) => unknown), type = 'text/event-stream') =>
+    remote.say((res) => {
+      res.writeHead(200, { 'content-type': type, 'set-cookie': 'a=b' })
+      if (typeof events === 'string') res.end(events)
+      else void events(res)
+    })
+  async function all(query = '') {
+    const events = []
+    for await (const event of readStream(`${home.platform.api_url}${known.base}${path}${query}`, home.platform.instance)) events.push(event)
+    return events
+  }
+
+  test('has the events that the contract knows, written anew', async () => {
+    const at = '2026-01-31T12:00:00.000Z'
+    const log = { seq: 1, at, stream: 'stdout', line: `<script>\u0000 ${token}` }
+    follow(
+      [
+        ': a comment',
+        `id: 1\nevent: log\ndata: ${JSON.stringify({ ...log, surplus: 1 })}\n`,
+        'event: evil\ndata: {}\n',
+        'event: __proto__\ndata: {}\n',
+        'event: log\ndata: no json\n',
+        'event: log\ndata: {"line":1}\n',
+        'id: 2\r\ndata: one\r\ndata: two\r\n\r',
+        'retry: 1',
+        'data: event: status\rdata: data: {"status":"live"}\r\r',
+        'event: state\n',
+        `data: ${token}\n\n`,
+      ].join('\n'),
+    )
+    const events = await all()
+    expect(events.map((one) => one.event ?? 'unnamed')).not.toContain('evil')
+    expect(events.filter((one) => one.event === 'status')).toEqual([])
+    expect(JSON.stringify(events)).not.toContain(token)
+    expect(JSON.stringify(events)).not.toContain('surplus')
+    expect(events).toContainEqual({ id: '2', event: undefined, data: 'one\ntwo' })
+    expect(events).toContainEqual({ id: '2', event: undefined, data: 'event: status\ndata: {"status":"live"}' })
+  })
+
+  test('with a line without end is left', async () => {
+    const left = Promise.withResolvers<void>()
+    follow(async (res) => {
+      res.setMaxListeners(0).on('close', left.resolve)
+      res.write('data: first\n\ndata: ')
+      while (!res.destroyed) if (!res.write('a'.repeat(2 ** 16))) await Promise.race([once(res, 'drain'), once(res, 'close')])
+    })
+    expect(await all()).toEqual([{ id: undefined, event: undefined, data: 'first' }])
+    await left.promise
+  })
+
+  test('with an event without end is left', async () => {
+    const left = Promise.withResolvers<void>()
+    follow(async (res) => {
+      res.setMaxListeners(0).on('close', left.resolve)
+      while (!res.destroyed)
+        if (!res.write('data: aaaaaaaaaaaaaaaaaaaaaaaaaaaa\n'.repeat(2000))) await Promise.race([once(res, 'drain'), once(res, 'close')])
+    })
+    expect(await all()).toEqual([])
+    await left.promise
+  })
+
+  test('that is something else is none', async () => {
+    follow('<script>1</script>', 'text/html')
+    expectUnreachable(await get(path), /text\/html/)
+    follow('data: x\n\n', 'application/json')
+    expectUnreachable(await get(path), /application\/json/)
+  })
+
+  test('that breaks ends, and is no failure here', async () => {
+    follow((res) => res.write('data: first\n\n', () => res.destroy()))
+    expect(await all()).toHaveLength(1)
+    expect(home.log.filter((line) => line.includes('stream_failed'))).toEqual([])
+  })
+
+  test('is let go when the reader goes', async () => {
+    const left = Promise.withResolvers<void>()
+    follow((res) => {
+      res.on('close', left.resolve)
+      res.write('data: first\n\n')
+    })
+    for await (const _ of readStream(`${home.platform.api_url}${known.base}${path}`, home.platform.instance)) break
+    await left.promise
+  })
+})
+
+describe('a picture or a file', () => {
+  const picture = '/v1/projects/abc/deployments/dpl_1/screenshot/desktop.png'
+  const dump = '/instance/projects/abc/database/dumps/dmp_1'
+  const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')
+  const send = (type: string, bytes: string | Buffer) =>
+    remote.say((res) => res.writeHead(200, { 'content-type': type, 'content-disposition': 'inline; filename="x.html"' }).end(bytes))
+
+  test('is one of its kind', async () => {
+    send('image/png', png)
+    const good = await get(picture)
+    expect([good.status, good.headers['content-type'], good.bytes.equals(png)]).toEqual([200, 'image/png', true])
+    expect(good.headers['content-disposition']).toBeUndefined()
+    expectLocked(good.headers)
+    send('image/svg+xml', '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>')
+    expectUnreachable(await get(picture), /image\/svg/)
+    send('text/html', '<script>1</script>')
+    expectUnreachable(await get(picture), /text\/html/)
+    send('image/png', '<script>1</script>')
+    expectUnreachable(await get(picture), /picture that is none/)
+  })
+
+  test('is kept and never shown', async () => {
+    remote.say((res) => res.writeHead(200, { 'content-type': 'application/sql', 'content-length': '7' }).end('SELECT;'))
+    const { success } = (await import('../../server/contract/index.ts')).allOperations.downloadDatabaseDump
+    send(success.content_type, 'SELECT;')
+    const good = await get(dump)
+    expect([good.status, good.headers['content-type'], good.headers['content-disposition'], good.text]).toEqual([
+      200,
+      success.content_type,
+      'attachment',
+      'SELECT;',
+    ])
+    expectLocked(good.headers)
+    send('text/html', '<script>1</script>')
+    expectUnreachable(await get(dump), /text\/html/)
+  })
+
+  test('that breaks is cut off here too', async () => {
+    const { success } = (await import('../../server/contract/index.ts')).allOperations.downloadDatabaseDump
+    remote.say((res) => {
+      res.writeHead(200, { 'content-type': success.content_type, 'content-length': '100' })
+      res.write('SELECT;', () => setImmediate(() => res.destroy()))
+    })
+    await expect(get(dump)).rejects.toThrow(/aborted|hang up|reset/i)
+  })
+
+  test('goes there as it comes, and no more of it is kept than is under way', async () => {
+    const size = 100
+    const piece = randomBytes(2 ** 20)
+    const path = `${known.base}/v1/projects/abc/upload`
+    remote.say(async (res, req) => {
+      const hash = createHash('sha256')
+      let bytes = 0
+      for await (const chunk of req as AsyncIterable<Buffer>) {
+        hash.update(chunk)
+        bytes += chunk.length
+      }
+      sayJson({ error: 'invalid_archive', message: `${bytes} ${hash.digest('hex')}` }, 400)(res)
+    })
+    // What a first file costs stays with the process: code, pools, sockets.
+    await upload(path, piece, 32)
+    const { rss } = process.memoryUsage()
+    let most = rss
+    const watch = setInterval(() => (most = Math.max(most, process.memoryUsage().rss)), 20)
+    const answer = await upload(path, piece, size)
+    clearInterval(watch)
+    const hash = createHash('sha256')
+    for (let i = 0; i < size; i++) hash.update(piece)
+    expect(answer).toMatchObject({ error: 'invalid_archive', message: `${size * 2 ** 20} ${hash.digest('hex')}` })
+    // Platform, client and remote are all in this process.
+    expect((most - rss) / 2 ** 20).toBeLessThan(64)
+  })
+
+  test('that is refused before all of it came is refused here with the same', async () => {
+    remote.say(sayJson({ error: 'invalid_archive', message: 'No.' }, 400))
+    const path = `${known.base}/v1/projects/abc/upload`
+    expect(await upload(path, randomBytes(2 ** 20), 8)).toMatchObject({ error: 'invalid_archive' })
+    const tooLarge = await ask(home, 'POST', path, { headers: { 'content-length': String(2 ** 40), 'content-type': 'application/zip' } }).catch(
+      () => undefined,
+    )
+    if (tooLarge) expect([tooLarge.status, tooLarge.body.error]).toEqual([413, 'payload_too_large'])
+  })
+
+  /** At the pace at which it is taken. */
+  async function upload(path: string, piece: Buffer, pieces: number): Promise<unknown> {
+    const { hostname, port } = new URL(home.platform.api_url)
+    const headers = {
+      authorization: `Bearer ${home.platform.instance.token}`,
+      'content-type': 'application/zip',
+      'content-length': String(pieces * piece.length),
+      connection: 'keep-alive',
+    }
+    const question = request({ host: hostname, port, method: 'POST', path, agent: false, headers })
+    const answered = once(question, 'response') as Promise<[IncomingMessage]>
+    await pipeline(Readable.from(Array.from({ length: pieces }, () => piece)), question)
+    const [answer] = await answered
+    return json(answer)
+  }
+})
+
+test('a hosted service that has the customer’s operations alone is shown as far as it goes', async () => {
+  remote.say((res, req) => {
+    const isThere = req.url?.startsWith('/v1/') === true
+    sayJson(
+      isThere ? { projects: [], next_cursor: null } : { error: 'route_not_found', message: 'Nothing here.', request_id: 'req_1' },
+      isThere ? 200 : 404,
+    )(res)
+  })
+  expect((await get('/v1/projects')).status).toBe(200)
+  for (const path of ['/instance/session', '/instance/events', '/instance/settings', '/instance/disk']) {
+    const answer = await get(path)
+    expect([path, answer.status, answer.body.error]).toEqual([path, 404, 'route_not_found'])
+  }
+})
