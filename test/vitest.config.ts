@@ -2,9 +2,9 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
 /** Suites that start engines, builds and whole platforms. They come after the quick ones, two files at a time at most. */
-const heavy = ['test/runtime/**', 'test/deploy/**', 'test/platform/**', 'test/apps/**', 'test/cli/**', 'test/database/**', 'test/upkeep/**'].map(
-  (folder) => `${folder}/*.test.ts`,
-)
+const heavy = ['runtime', 'deploy', 'platform', 'apps', 'cli', 'database', 'upkeep', 'packaging']
+  .map((room) => `test/${room}/**`)
+  .map((folder) => `${folder}/*.test.ts`)
 
 const shared = {
   root: fileURLToPath(new URL('..', import.meta.url)),

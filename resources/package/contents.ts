@@ -34,7 +34,7 @@ function packagesOfNpm(): string[] {
 export const npmFolder = {
   from: 'node_modules',
   to: 'app.asar.unpacked/node_modules',
-  filter: ['npm/**', '!npm/{docs,man}/**', '!npm/**/.bin/**', '!npm/**/*.{md,d.ts,map}', '!npm/**/{test,tests,.github}/**'],
+  filter: ['npm/**', '!npm/{docs,man}/**', '!npm/**/.bin/**', '!npm/**/*.{md,d.ts,d.mts,d.cts,map}', '!npm/**/{test,tests,.github}/**'],
 }
 
 const notNeeded = [
@@ -57,6 +57,7 @@ const notNeeded = [
   '!node_modules/yaml/browser/**',
   // Written for people and compilers.
   '!node_modules/{@types,undici-types}/**',
+  '!node_modules/**/tsconfig.json',
   '!node_modules/**/*.{d.ts,d.mts,d.cts,ts,map,md,markdown,flow}',
   '!node_modules/@grpc/*/src/**',
   '!node_modules/protobufjs/{dist,ext,scripts}/**',

@@ -19,8 +19,17 @@ export default {
   copyright: 'MIT licence',
   directories: { buildResources: 'resources/package', output: 'dist' },
   artifactName: '${productName}-${version}-${os}-${arch}.${ext}',
-  // Electron finds the entry of the desktop by this name: the window belongs to it, and so does the icon in the dock.
-  extraMetadata: { desktopName: 'homeport-desktop.desktop', homepage: process.env.HOMEPORT_HOMEPAGE ?? 'https://homeport.invalid' },
+  extraMetadata: {
+    // Electron finds the entry of the desktop by this name: the window belongs to it, and so does the icon in the dock.
+    desktopName: 'homeport-desktop.desktop',
+    homepage: process.env.HOMEPORT_HOMEPAGE ?? 'https://homeport.invalid',
+    // Of no use to anybody who has the package.
+    allowScripts: null,
+    bin: null,
+    engines: null,
+    knip: null,
+    overrides: null,
+  },
 
   asar: { smartUnpack: false },
   // What the system or another process has to read: natives, programs, and what runs on the Node of the package.

