@@ -54,7 +54,14 @@ export interface Desk {
   close(): void
 }
 
-type DeskParts = Pick<FeatureDeps, 'engine'> & { db: Db; bus: Bus; clock: Clock; log: Log; owner: Pick<UserRow, 'id' | 'account_id'>; gather_ms?: number }
+type DeskParts = Pick<FeatureDeps, 'engine'> & {
+  db: Db
+  bus: Bus
+  clock: Clock
+  log: Log
+  owner: Pick<UserRow, 'id' | 'account_id'>
+  gather_ms?: number
+}
 
 /** Many things change together; this is soon enough for a tray. */
 const usualGather_ms = 400
@@ -69,12 +76,13 @@ export function createDesk({ db, engine, bus, clock, log, owner, gather_ms = usu
   const told = new Set<string>()
   const began = clock.now()
   let timer: NodeJS.Timeout | undefined
+  let wait_ms = gather_ms
   let isClosed = false
 
   const off = bus.onAny((name) => {
     if (listeners.size === 0 || !/^(deployment|project|account):/.test(name)) return
     if (name.startsWith('deployment:')) changed.add(name.slice('deployment:'.length))
-    timer ??= setTimeout(() => void tell(), gather_ms)
+    timer ??= setTimeout(() => void tell(), wait_ms)
   })
 
   async function look(ids: string[]): Promise<DeskNews> {
@@ -89,7 +97,12 @@ export function createDesk({ db, engine, bus, clock, log, owner, gather_ms = usu
         return project && accounts.includes(project.account_id) ? endOf(row, project.slug) : []
       })
       return {
-        projects: rows.map((row) => ({ slug: row.slug, name: row.name, status: row.status, can_deploy: row.repo_url !== null || row.status !== 'created' })),
+        projects: rows.map((row) => ({
+          slug: row.slug,
+          name: row.name,
+          status: row.status,
+          can_deploy: row.repo_url !== null || row.status !== 'created',
+        })),
         project_count: count,
         builds: countOpen(tx, accounts),
         ended,
@@ -102,7 +115,10 @@ export function createDesk({ db, engine, bus, clock, log, owner, gather_ms = usu
     const ids = [...changed]
     changed.clear()
     try {
+      const began_ms = clock.monotonic()
       const news = await look(ids)
+      // Of ten thousand projects a look takes its time, which the platform has better use for.
+      wait_ms = Math.max(gather_ms, (clock.monotonic() - began_ms) * 50)
       for (const { id } of news.ended) told.add(id)
       for (const id of [...told].slice(0, Math.max(0, told.size - told_max))) told.delete(id)
       if (!isClosed) for (const listener of listeners) listener(news)
@@ -131,7 +147,11 @@ export function createDesk({ db, engine, bus, clock, log, owner, gather_ms = usu
       const project = await projectOf(slug)
       if (project.repo_url !== null) return void (await engine.enqueue({ project_id: project.id, trigger: 'manual', source: { kind: 'head' } }))
       const last = await db.read((tx) => findLastReady(tx, project.id))
-      if (!last) throw new Problem('project_not_connected', 'Nothing of this project was ever ready, and no repository is connected. Deploy a folder or an archive.')
+      if (!last)
+        throw new Problem(
+          'project_not_connected',
+          'Nothing of this project was ever ready, and no repository is connected. Deploy a folder or an archive.',
+        )
       await engine.enqueue({ project_id: project.id, trigger: 'retry', source: { kind: 'same_as', deployment_id: last.id } })
     },
 

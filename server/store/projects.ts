@@ -44,7 +44,10 @@ export function listRecentlyUsed(tx: Tx, accounts: string[], limit: number): { r
     count: countProjects(tx, account),
     rows: tx.sqlAll<ProjectRow & { is_idle: number; used_at: string }>(
       `SELECT *, status IN ('created', 'inactive') AS is_idle, max(coalesce(last_request_at, ''), updated_at) AS used_at
-       FROM projects WHERE account_id = ? AND deleted_at IS NULL ORDER BY is_idle, used_at DESC LIMIT ?`,
+       FROM projects WHERE seq IN (
+         SELECT seq FROM projects WHERE account_id = ? AND deleted_at IS NULL
+         ORDER BY status IN ('created', 'inactive'), max(coalesce(last_request_at, ''), updated_at) DESC LIMIT ?
+       ) ORDER BY is_idle, used_at DESC`,
       account,
       limit,
     ),

@@ -11,6 +11,9 @@ export interface BridgeDouble {
   given<Verb extends Call['verb']>(verb: Verb): Extract<Call, { verb: Verb }>['given'][]
   /** What the folder dialog answers next; null, a dialog that was closed, when there is nothing more. */
   folders: (string | null)[]
+  /** What the desktop says of itself; `tellDesktop` says it to a page that is open. */
+  desktop: DesktopState
+  tellDesktop(page: Page, change: Partial<DesktopState>): Promise<void>
   /** As a menu or a notification does. */
   navigate(page: Page, path: string, word?: string): Promise<void>
 }
@@ -19,25 +22,30 @@ declare global {
   interface Window {
     callDesktop: (verb: string, given: unknown[]) => Promise<unknown>
     tellPage: (path: string, word: string | null) => void
+    tellState: (state: DesktopState) => void
   }
 }
 
 /** Every page of the context then finds `window.homeport`, as one does in the desktop window. */
-export async function withBridge(context: BrowserContext): Promise<BridgeDouble> {
-  const double: BridgeDouble = {
-    calls: [],
-    folders: [],
-    given: (verb) => double.calls.flatMap((call) => (call.verb === verb ? [call.given] : [])) as never,
-    async navigate(page, path, word) {
-      await page.evaluate(([to, said]) => window.tellPage(to, said), [path, word ?? null] as const)
-    },
-  }
+export async function withBridge(context: Pick<BrowserContext, 'exposeFunction' | 'addInitScript'>): Promise<BridgeDouble> {
   const desktop: DesktopState = {
     opens_at_login: false,
     keeps_running: true,
     notifies: true,
     downloads_updates: true,
     update: { name: 'idle', checked_at: null },
+  }
+  const double: BridgeDouble = {
+    calls: [],
+    folders: [],
+    desktop,
+    async tellDesktop(page, change) {
+      await page.evaluate((state) => window.tellState(state), Object.assign(desktop, change))
+    },
+    given: (verb) => double.calls.flatMap((call) => (call.verb === verb ? [call.given] : [])) as never,
+    async navigate(page, path, word) {
+      await page.evaluate(([to, said]) => window.tellPage(to, said), [path, word ?? null] as const)
+    },
   }
   await context.exposeFunction('callDesktop', (verb: Call['verb'], given: unknown[]) => {
     double.calls.push({ verb, given } as Call)
@@ -54,6 +62,10 @@ export async function withBridge(context: BrowserContext): Promise<BridgeDouble>
     window.tellPage = (path, word) => {
       for (const listener of listeners) listener(path, word)
     }
+    const onlookers = new Set<(state: DesktopState) => void>()
+    window.tellState = (state) => {
+      for (const onlooker of onlookers) onlooker(state)
+    }
     window.homeport = {
       platform: 'linux',
       version: '1.2.3',
@@ -67,7 +79,10 @@ export async function withBridge(context: BrowserContext): Promise<BridgeDouble>
       changeDesktop: call('changeDesktop'),
       updateDesktop: call('updateDesktop'),
       showLogs: call('showLogs'),
-      onDesktop: () => () => undefined,
+      onDesktop(onlooker) {
+        onlookers.add(onlooker)
+        return () => void onlookers.delete(onlooker)
+      },
       onNavigate(listener) {
         listeners.add(listener)
         return () => void listeners.delete(listener)

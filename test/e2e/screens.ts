@@ -3,6 +3,7 @@ import { type BrowserContext, type Page, expect } from '@playwright/test'
 import type { ErrorEnvelope } from '../../server/contract/errors.ts'
 import { zipOf } from '../support/archives.ts'
 import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
+import { withBridge } from './bridge.ts'
 import { type Scene, setScene } from './scene.ts'
 
 /**
@@ -161,6 +162,8 @@ export const screens = (scene: Scene): Screen[] => [
   { name: 'disk', path: 'instance/disk' },
   { name: 'disk-clean', path: 'instance/disk?do=clean', act: dialog },
   { name: 'backups', path: 'instance/backups' },
+  { name: 'desktop', path: 'instance/desktop', before: withBridge },
+  { name: 'desktop-browser', path: 'instance/desktop' },
   { name: 'account', path: 'account' },
   { name: 'token-dialog', path: 'account?do=token', act: dialog },
   {
