@@ -178,9 +178,9 @@ export function useSettings(enabled = true) {
   return useQuery({ queryKey: keys.settings, enabled, queryFn: async ({ signal }) => (await client.call('getSettings', { signal })).settings })
 }
 
-export function useUsers() {
+export function useUsers(enabled = true) {
   const client = useClient()
-  return useQuery({ queryKey: keys.users, queryFn: async ({ signal }) => (await client.call('listUsers', { signal })).users })
+  return useQuery({ queryKey: keys.users, enabled, queryFn: async ({ signal }) => (await client.call('listUsers', { signal })).users })
 }
 
 export function useDoctor() {

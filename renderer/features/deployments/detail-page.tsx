@@ -1,4 +1,4 @@
-import { useState, useSyncExternalStore } from 'react'
+import { useMemo, useState } from 'react'
 import { useParams } from 'wouter'
 import type { DeploymentDetail } from '../../../server/contract/deployments.ts'
 import { problemFrom } from '../../api/problem.ts'
@@ -39,11 +39,20 @@ export default function DeploymentPage({ slug }: { slug: string }) {
 
 function Report({ slug, deployment }: { slug: string; deployment: DeploymentDetail }) {
   const { store, stream } = useBuildLog(slug, deployment.id, true)
-  useSyncExternalStore(store.subscribe, store.version)
+  const [hasShown, setHasShown] = useState(false)
   const [reveal, setReveal] = useState<{ line: LogLine } | null>(null)
   const ended = isTerminal(deployment.status)
   const hasPicture = deployment.screenshots.desktop || deployment.screenshots.mobile
-  const fault = deployment.status === 'failed' ? findFault(store.lines, deployment.steps) : null
+  // Looked for once, when the log is whole: it may be long.
+  const isWhole = stream.name === 'ended'
+  const fault = useMemo(
+    () => (deployment.status === 'failed' && isWhole ? findFault(store.lines, deployment.steps) : null),
+    [deployment.status, deployment.steps, isWhole, store],
+  )
+  // The line where it went wrong stands on top: what is below it waits for the moment until it is known.
+  const waitsForFault = deployment.error !== null && (stream.name === 'connecting' || stream.name === 'open')
+  if (waitsForFault && !hasShown) return <SkeletonRows rows={9} height={48} />
+  if (!hasShown) setHasShown(true)
 
   return (
     <>

@@ -31,7 +31,7 @@ export function InstanceSwitch() {
           <InstanceMark connection={current} size={30} />
           <span className="instance-name">
             <strong className="clip">{nameOf(current.id, current.name)}</strong>
-            <span className="clip">{current.id === homeId ? runtime || ' ' : hostOf(current.origin)}</span>
+            <span className="clip">{current.id === homeId ? runtime || '\u00a0' : hostOf(current.origin)}</span>
           </span>
           <ChevronsUpDown size={15} aria-label="Switch instance" />
         </button>

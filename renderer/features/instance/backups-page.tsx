@@ -6,7 +6,7 @@ import { useAction } from '../../api/actions.ts'
 import { keys } from '../../api/keys.ts'
 import { problemFrom } from '../../api/problem.ts'
 import { useClient } from '../../api/queries.ts'
-import { useBackups, useEveryDump } from '../../api/upkeep.ts'
+import { useBackups, useDisk, useEveryDump } from '../../api/upkeep.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -38,10 +38,13 @@ const words: Record<Exclude<Backup['kind'], 'full'>, string> = { hourly: 'Hourly
 function Backups() {
   const { data, error, isPending, refetch } = useBackups()
   const [deleting, setDeleting] = useState<Backup | null>(null)
-  const areDumpsThere = useEveryDump().data !== undefined
-  useLanding(data !== undefined && areDumpsThere)
+  const dumps = useEveryDump()
+  const isComing = [useDisk(), dumps].some((query) => query.isLoading) || isPending
+  useLanding(data !== undefined && dumps.data !== undefined)
   const backups = data?.backups.filter(full)
   const copies = data?.backups.filter((one) => !full(one))
+  // The parts are drawn together: none of them pushes another one down.
+  if (isComing) return <SkeletonRows rows={8} height={72} />
   return (
     <>
       <Recovered />
@@ -52,7 +55,6 @@ function Backups() {
           <h2 id="full">Backups</h2>
           <span className="faint backup-about">Everything in one file</span>
         </header>
-        {isPending && <SkeletonRows rows={3} height={60} />}
         {backups?.length === 0 && <p className="card-body quiet">None yet. Make one, and keep it on another machine.</p>}
         <ul aria-live="polite" aria-relevant="additions" aria-label="Backups">
           {backups?.map((one) => (
@@ -66,7 +68,6 @@ function Backups() {
           <h2 id="copies">Safe copies</h2>
           <span className="faint backup-about">Of the ledger alone: projects, deployments, settings, sealed secrets</span>
         </header>
-        {isPending && <SkeletonRows rows={3} height={60} />}
         {copies?.length === 0 && <p className="card-body quiet">None yet. One is made every hour; the last seven are kept.</p>}
         <ul aria-label="Safe copies">
           {copies?.map((one) => (

@@ -22,6 +22,12 @@ export function InstanceHead() {
         <h1>Instance</h1>
         {session && <p className="quiet">Homeport {session.instance.version}</p>}
       </div>
+      {/* Their place, until it is known for whom. */}
+      {session === undefined && (
+        <div className="tabs" aria-hidden>
+          <span className="tab">{'\u00a0'}</span>
+        </div>
+      )}
       {session?.user.is_instance_owner && (
         <nav className="tabs" aria-label="Instance">
           {[...tabs, ...(window.homeport && isHome ? [desktopTab] : [])].map(({ path, text }) => (

@@ -1,4 +1,4 @@
-import { useInstance } from '../../api/queries.ts'
+import { useInstance, useSettings, useUsers } from '../../api/queries.ts'
 import { problemFrom } from '../../api/problem.ts'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Empty, ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
@@ -16,6 +16,8 @@ import './page.css'
 export default function InstancePage() {
   useTitle('Instance')
   const { data, error, isPending, refetch } = useInstance()
+  const isOwner = data?.user.is_instance_owner ?? false
+  const isComing = [useSettings(isOwner), useUsers(isOwner)].some(({ isLoading }) => isLoading)
   if (error) {
     return (
       <div className="page">
@@ -23,7 +25,15 @@ export default function InstancePage() {
       </div>
     )
   }
-  if (isPending) return <SkeletonRows rows={6} height={80} />
+  // Settings and people are drawn with the rest; what ails it takes longer to find out, and stands last.
+  if (isPending || isComing) {
+    return (
+      <div className="page">
+        <InstanceHead />
+        <SkeletonRows rows={6} height={80} />
+      </div>
+    )
+  }
   if (data === null) {
     return (
       <div className="page">
@@ -61,9 +71,9 @@ export default function InstancePage() {
       </div>
       {user.is_instance_owner ? (
         <>
-          <Doctor />
           <InstanceSettings />
           <People />
+          <Doctor />
         </>
       ) : (
         <section className="card card-body">

@@ -2,6 +2,7 @@ import type { RuntimeState } from '../../../server/contract/deployments.ts'
 import { useSearchParams } from 'wouter'
 import { usePreviews } from '../../api/previews.ts'
 import { useProject } from '../../api/queries.ts'
+import { SkeletonRows } from '../../ui/feedback.tsx'
 import { useTitle } from '../frame/title.ts'
 import { LogPanel } from './log-panel.tsx'
 import { useRuntimeLog } from './use-runtime-log.ts'
@@ -20,9 +21,11 @@ export default function LogsPage({ slug }: { slug: string }) {
   useTitle(`Logs · ${project?.name ?? slug}`)
   const [params, setParams] = useSearchParams()
   const branch = params.get('branch')
-  const { data: previews } = usePreviews(slug)
+  const { data: previews, isLoading } = usePreviews(slug)
   const branches = [...new Set([...(branch === null ? [] : [branch]), ...(previews ?? []).map((preview) => preview.branch)])]
   const { store, stream, state, deployments } = useRuntimeLog(slug, branch)
+  // Whether there is a choice above the log decides where the log begins.
+  if (isLoading) return <SkeletonRows rows={9} height={48} />
   return (
     <div className="stack">
       {branches.length > 0 && (

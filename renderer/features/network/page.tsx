@@ -15,14 +15,17 @@ export default function NetworkPage() {
   const { data, error, isPending, refetch } = useInstance()
   // Where a part begins is known when those above it are drawn.
   const isOwner = data?.user.is_instance_owner ?? false
-  const isDrawn = [useLan(isOwner), useHttps(isOwner), useHostsFile(isOwner)].every((query) => query.data !== undefined)
-  useLanding(isDrawn)
+  const parts = [useLan(isOwner), useHttps(isOwner), useHostsFile(isOwner)]
+  useLanding(parts.every((query) => query.data !== undefined))
+  // They are drawn together: none of them pushes another one down.
+  const isComing = isPending || parts.some(({ isLoading }) => isLoading)
   return (
     <div className="page">
       <InstanceHead />
       {error && <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />}
-      {isPending && <SkeletonRows rows={6} height={80} />}
-      {isOwner ? (
+      {isComing ? (
+        <SkeletonRows rows={6} height={80} />
+      ) : isOwner ? (
         <>
           <Lan />
           <Https />
