@@ -1,4 +1,5 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -116,6 +117,15 @@ describe('deployments', () => {
     expect(code).toBe(0)
     expect(json(out)).toMatchObject({ deployment: { trigger: 'rollback', parent_id: first.id, status: 'ready' } })
     expect((await askEdge(instance.instance.edge_url, 'my-site')).text).toBe('<h1>first</h1>')
+  })
+
+  test('the source of one, as an archive', async () => {
+    const { deployments } = json((await run('deployments', 'my-site', '--json')).out) as { deployments: { id: string }[] }
+    const file = join(folder.path, 'taken.tar.gz')
+    const { code, out } = await run('deployments', 'source', deployments.at(-1)!.id, '--out', file)
+    expect([code, out.trim()]).toEqual([0, `Wrote ${file}.`])
+    expect(execFileSync('tar', ['--list', '--gzip', '--file', file], { encoding: 'utf8' })).toContain('source/index.html')
+    expect(readdirSync(folder.path).filter((name) => name.endsWith('.part'))).toEqual([])
   })
 
   test('cancel of one that has ended is refused with its code and request id', async () => {

@@ -176,9 +176,16 @@ test('again, to the project that is there: one build, with what was chosen, and 
 })
 
 test('a project of another instance is pulled to this machine', async ({ desk, home, berth }) => {
+  await home.createProject({ slug: 'anchor' })
   await home.api('DELETE', '/v1/projects/quay-shop')
-  await desk.goto(`${berth.on}projects/quay-shop`)
-  await desk.getByRole('link', { name: 'Pull to this machine…' }).click()
+  await desk.goto(home.platform.dashboard_url)
+  await desk.getByRole('button', { name: 'New project' }).first().click()
+  await dialog(desk).getByRole('button', { name: 'From another instance…' }).click()
+  await expect(dialog(desk).getByRole('radio', { name: /Berth/ })).toBeChecked()
+  await dialog(desk).getByLabel('Project there').fill('quay-shop')
+  await expectForEverybody(desk, 'a project from another instance')
+  await dialog(desk).getByRole('button', { name: 'Next' }).click()
+  await expect(desk).toHaveURL(`${berth.on}projects/quay-shop?do=pull`)
   await expect(dialog(desk).getByRole('heading', { name: 'Pull Quay shop to this machine' })).toBeVisible()
   await expect(dialog(desk).getByRole('radio', { name: /This machine/ })).toBeChecked()
   await expect(row(desk, 'Memory').getByRole('cell')).toHaveText(['768 MB', '512 MB (a new project)'])
@@ -279,4 +286,42 @@ test('a failure on the way says where it is, and the next try goes on from there
   await expect(plate(desk).getByRole('alert')).toContainText('The archive is no longer kept.')
   expect((await there.api('GET', '/v1/projects/cargo-two')).status).toBe(404)
   await plate(desk).getByRole('button', { name: 'Give up' }).click()
+})
+
+test('a hosted service has the operations of /v1 alone: to it everything goes, from it what has a git address', async ({
+  desk,
+  home,
+  berth,
+  repository,
+}) => {
+  const { there, on } = berth
+  await desk.route('**/remote/*/instance/**', (route) =>
+    route.fulfill({ status: 404, json: { error: 'route_not_found', message: 'There is nothing at this address.', request_id: 'req_1' } }),
+  )
+  await desk.goto(`${home.platform.dashboard_url}projects/cargo?do=promote`)
+  await dialog(desk).getByLabel('Project there').fill('hosted-cargo')
+  await dialog(desk).getByRole('checkbox', { name: 'CRANE' }).check()
+  await dialog(desk).getByRole('button', { name: 'Promote to Berth' }).click()
+  await expect(desk).toHaveURL(/\/projects\/hosted-cargo\/deployments\/dpl_/)
+  await expect(desk.locator('.report-head').getByText('Ready', { exact: true })).toBeVisible({ timeout: 60_000 })
+  expect(await variables(there, 'hosted-cargo')).toEqual([{ key: 'CRANE', value: secrets[0], environment: null }])
+
+  // It has no git address, and gives no source away.
+  await desk.goto(`${on}projects/hosted-cargo?do=pull`)
+  await expect(dialog(desk).getByRole('alert')).toContainText('Berth gives away no sources, and this project has no git address')
+  await expect(dialog(desk).getByRole('button', { name: 'Pull to this machine' })).toBeDisabled()
+
+  const source = repository(app('From its repository'))
+  await there.createProject({ slug: 'hosted-git', name: 'Hosted git', repo_url: source.url })
+  await add(there, 'hosted-git', [{ key: 'LAMP', value: secrets[1] ?? '' }])
+  await desk.goto(`${on}projects/hosted-git?do=pull`)
+  await expect(dialog(desk).getByRole('region', { name: 'What is pulled' })).toContainText(`The head of main of ${source.url}`)
+  await dialog(desk).getByRole('checkbox', { name: 'LAMP' }).check()
+  await expectForEverybody(desk, 'pull from a hosted service')
+  await dialog(desk).getByRole('button', { name: 'Pull to this machine' }).click()
+  await expect(desk).toHaveURL(/\/app\/projects\/hosted-git\/deployments\/dpl_/)
+  await expect(desk.locator('.report-head').getByText('Ready', { exact: true })).toBeVisible({ timeout: 60_000 })
+  expect((await home.edge('hosted-git.localhost')).body).toContain('From its repository')
+  expect(await home.project('hosted-git')).toMatchObject({ repo_url: source.url, repo_branch: 'main' })
+  expect(await variables(home, 'hosted-git')).toEqual([{ key: 'LAMP', value: secrets[1], environment: null }])
 })
