@@ -134,6 +134,9 @@ export function whereabouts(
   return { url: chosen(flags.url, env.HOMEPORT_URL), token: chosen(flags.token, env.HOMEPORT_TOKEN), data_dir: dataFolder(flags.data, env) }
 }
 
+/** The token of another instance, for the command line that adds it. */
+export const remoteToken = (env: NodeJS.ProcessEnv = process.env): string | undefined => env.HOMEPORT_REMOTE_TOKEN?.trim() || undefined
+
 /** What a terminal can show: colours by the custom of NO_COLOR and FORCE_COLOR; whether a browser could open here. */
 export function surroundings(is_tty: boolean, env: NodeJS.ProcessEnv = process.env) {
   const forced = env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== '0'

@@ -12,6 +12,7 @@ import { domains } from './domains.ts'
 import { doctor } from './doctor.ts'
 import { env } from './env.ts'
 import { hosts } from './hosts.ts'
+import { instances } from './instances.ts'
 import { lan } from './lan.ts'
 import { logs } from './logs.ts'
 import { metrics } from './metrics.ts'
@@ -28,7 +29,7 @@ import { trust } from './trust.ts'
 import { user } from './user.ts'
 
 /** All that speak HTTP. `serve` is handed in: it alone loads the platform. */
-const clients = {
+export const clients = {
   deploy,
   samples,
   projects,
@@ -50,6 +51,7 @@ const clients = {
   user,
   team,
   tokens,
+  instances,
   billing,
   settings,
   backup,

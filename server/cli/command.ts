@@ -24,6 +24,8 @@ export interface Call {
   openUrl(url: string, options: { is_secret: boolean }): Promise<boolean>
   /** Asks on the terminal; undefined when nobody is there to answer. `is_secret`: what is typed is not shown. */
   ask(question: string, options?: { is_secret?: boolean }): Promise<string | undefined>
+  /** HOMEPORT_REMOTE_TOKEN: the token of another instance that is added. */
+  remote_token?: string | undefined
   /** Gives the terminal to a program of this machine; its exit code, undefined when it is not there. `secrets` go into its environment. */
   runTool(file: string, args: string[], secrets: Record<string, string>): Promise<number | undefined>
   /** Aborted by Ctrl-C or SIGTERM. */

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
-import { environmentWith, surroundings, whereabouts } from '../options.ts'
+import { environmentWith, remoteToken, surroundings, whereabouts } from '../options.ts'
 import { openInBrowser } from './browser.ts'
 import { createClient } from './client.ts'
 import { exitCodes, text } from './command.ts'
@@ -51,6 +51,7 @@ process.exitCode = await runCommandLine(
     connect: (flags) => createClient(findInstance(place(flags))),
     openUrl: (flags, url, { is_secret }) => openInBrowser(url, { is_secret, has_display, data_dir: place(flags).data_dir }),
     ask: (question, { is_secret = false } = {}) => ask(question, is_secret),
+    remote_token: remoteToken(),
     runTool: (file, args, secrets) =>
       new Promise((resolve) => {
         spawn(file, args, { stdio: 'inherit', env: environmentWith(secrets) })

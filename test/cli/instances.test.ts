@@ -1,0 +1,67 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Remote } from '../../server/contract/remotes.ts'
+import { runCommand } from '../support/command.ts'
+import { homeport, newFolder, type RunningInstance, serve } from '../support/instance-process.ts'
+import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
+
+const folder = newFolder('instances')
+let instance: RunningInstance
+let away: TestPlatform
+
+beforeAll(async () => {
+  ;[instance, away] = await Promise.all([serve({ data: join(folder.path, 'data') }), startTestPlatform({ runtime: 'process' })])
+})
+afterAll(async () => {
+  await instance?.end('SIGTERM')
+  await away?.remove()
+  folder.remove()
+})
+
+const run = (args: string[], more: { answer?: string; remote_token?: string } = {}) => runCommand(instance, folder.path, args, more)
+
+test('one is added with its token from a pipe, listed, renamed, given another token, and forgotten', async () => {
+  const { api_url, token } = away.platform.instance
+  expect(await run(['instances'])).toMatchObject({ code: 0, out: expect.stringContaining('No other instances yet.') })
+
+  const added = await run(['instances', 'add', api_url, 'There'], { answer: `${token} ` })
+  expect(added).toMatchObject({ code: 0, out: `Added There (${api_url}).\n`, err: expect.stringContaining('held in memory') })
+  expect(added.out + added.err).not.toContain(token)
+
+  const listed = await run(['instances'])
+  expect(listed.out).toMatch(new RegExp(`rem_\\w{26}\\s+There\\s+${api_url}\\s+held`))
+  const { remotes } = JSON.parse((await run(['instances', '--json'])).out) as { remotes: Remote[] }
+  expect(remotes).toMatchObject([{ name: 'There', is_signed_in: true, keeps_token: 'session' }])
+
+  expect(await run(['instances', 'rename', 'There', 'Elsewhere'])).toMatchObject({ code: 0, out: 'It is called Elsewhere now.\n' })
+  expect(await run(['instances', 'token', new URL(api_url).host], { remote_token: token })).toMatchObject({
+    code: 0,
+    out: 'Elsewhere takes the token.\n',
+  })
+  expect(await run(['instances', 'remove', remotes[0]?.id ?? ''])).toMatchObject({ code: 0, out: expect.stringContaining('Removed Elsewhere.') })
+  expect(await run(['instances', 'remove', 'Elsewhere'])).toMatchObject({ code: 2, err: expect.stringContaining('There is no instance') })
+})
+
+test('what is refused says why', async () => {
+  const { api_url } = away.platform.instance
+  expect(await run(['instances', 'add', api_url], { answer: 'svc_wrong' })).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('remote_token_refused'),
+  })
+  expect(await run(['instances', 'add', 'http://127.0.0.1:1'], { answer: 'svc_x' })).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('nothing listens there'),
+  })
+  expect(await run(['instances', 'add', api_url])).toMatchObject({ code: 2, err: expect.stringContaining('There is no token') })
+  expect(await run(['instances', 'fold'])).toMatchObject({ code: 2, err: expect.stringContaining('none of list, add') })
+})
+
+test('a process of its own reads the token from a pipe or from the environment', async () => {
+  const { api_url, token } = away.platform.instance
+  const data = ['--data', join(folder.path, 'data')]
+  const piped = await homeport(['instances', 'add', api_url, 'Piped', ...data], { input: `${token}\n` })
+  expect(piped).toMatchObject({ code: 0, out: `Added Piped (${api_url}).\n` })
+  const given = await homeport(['instances', 'token', 'Piped', ...data], { env: { HOMEPORT_REMOTE_TOKEN: token } })
+  expect(given).toMatchObject({ code: 0, out: 'Piped takes the token.\n' })
+  expect(await homeport(['instances', 'remove', 'Piped', ...data])).toMatchObject({ code: 0 })
+})
