@@ -5,6 +5,7 @@ import { sendLinksOut } from './features/frame/outside.ts'
 import { applyTheme, useUi } from './stores/ui.ts'
 import './ui/tokens.css'
 import './ui/base.css'
+import './ui/forced-colors.css'
 
 applyTheme(useUi.getState().theme)
 sendLinksOut()

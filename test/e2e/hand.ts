@@ -12,6 +12,8 @@ export interface Hand {
   openTab(name: string, words?: string): Promise<void>
   /** To a page of the rail. */
   openPage(name: string, words?: string): Promise<void>
+  /** To an instance, which has this place in the list. */
+  switchTo(name: string, place: number): Promise<void>
   /** An item of a menu under a button. */
   pick(button: Locator, item: string | RegExp): Promise<void>
   /** A dialog is gone, and who used it knows where they are. */
@@ -33,6 +35,10 @@ export function createPointer(page: Page, { isFinger }: { isFinger: boolean }): 
     if (isFinger) await target.tap()
     else await target.click()
   }
+  const openDrawer = async () => {
+    const drawer = page.getByRole('button', { name: 'Menu', exact: true })
+    if (await drawer.isVisible()) await press(drawer)
+  }
   return {
     press,
     async fill(field, text) {
@@ -46,9 +52,13 @@ export function createPointer(page: Page, { isFinger }: { isFinger: boolean }): 
       await press(page.getByRole('navigation', { name: 'Project' }).getByRole('link', { name, exact: true }))
     },
     async openPage(name) {
-      const drawer = page.getByRole('button', { name: 'Menu', exact: true })
-      if (await drawer.isVisible()) await press(drawer)
+      await openDrawer()
       await press(page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true }))
+    },
+    async switchTo(name) {
+      await openDrawer()
+      await press(page.getByRole('button', { name: /Switch instance/ }))
+      await press(page.getByRole('menuitemradio', { name }))
     },
     async pick(button, item) {
       await press(button)
@@ -107,7 +117,9 @@ export function createKeyboard(page: Page): Hand & { pressed(): number } {
 
   async function press(target: Locator): Promise<void> {
     await reach(target)
-    const role = await target.evaluate((element) => element.getAttribute('role') ?? element.tagName.toLowerCase())
+    const role = await target.evaluate((element) =>
+      element instanceof HTMLInputElement ? element.type : (element.getAttribute('role') ?? element.tagName.toLowerCase()),
+    )
     await key(['switch', 'radio', 'checkbox'].includes(role) ? 'Space' : 'Enter')
   }
 
@@ -132,6 +144,7 @@ export function createKeyboard(page: Page): Hand & { pressed(): number } {
     },
     openTab: (name, words = name) => command(words),
     openPage: (name, words = name) => command(words),
+    switchTo: (_name, place) => key(`Control+Shift+${place}`),
     async pick(button, item) {
       await press(button)
       const wanted = page.getByRole('menuitem', { name: item })

@@ -12,6 +12,7 @@ import { brokenAndMended } from './stories/mended.ts'
 import { previewOpened } from './stories/preview.ts'
 import { rolledBack } from './stories/rolled-back.ts'
 import type { Teller } from './stories/teller.ts'
+import { thereAndBack } from './stories/there-and-back.ts'
 import { tokenMintedAndRevoked } from './stories/token.ts'
 
 /** In this order: the first one wants an instance where nothing is yet. */
@@ -25,6 +26,7 @@ const stories: [name: string, tell: (teller: Teller) => Promise<void>][] = [
   ['preview opened', previewOpened],
   ['cache purged', cachePurged],
   ['token minted and revoked', tokenMintedAndRevoked],
+  ['local to remote and back', thereAndBack],
 ]
 
 /** All pairs of values but those of theme and bridge, and of width and hand crosswise: four rows cover no more. */
