@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { benchApi } from './api.ts'
 import { benchCacheSuite } from './cachesuite.ts'
 import { benchDeploy } from './deploy.ts'
+import { benchDesk } from './desk.ts'
 import { benchEdge, benchHits, benchMeter } from './edge.ts'
 import { benchLogs } from './logs.ts'
 import { benchLoop } from './loop.ts'
@@ -43,6 +44,7 @@ const parts: Record<string, () => Promise<Row[]>> = {
   start: async () => benchStart(await bigStore()),
   logs: () => benchLogs(),
   loop: () => benchLoop(),
+  desk: () => benchDesk(),
   streams: () => benchStreams(),
 }
 

@@ -3,7 +3,9 @@ import { type BrowserContext, type Page, expect } from '@playwright/test'
 import type { ErrorEnvelope } from '../../server/contract/errors.ts'
 import { zipOf } from '../support/archives.ts'
 import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
+import { promoteAnew, promoteFrom, withBerth } from './berth.ts'
 import { withBridge } from './bridge.ts'
+import { lengthened } from './lengthened.ts'
 import { type Scene, setScene } from './scene.ts'
 
 /**
@@ -61,6 +63,26 @@ export const screens = (scene: Scene): Screen[] => [
     },
   },
   { name: 'drop', path: 'projects/harbour-shop', act: hover },
+  { name: 'promote', path: 'projects/harbour-shop?do=promote', before: withBerth, act: promoteAnew },
+  {
+    name: 'promote-again',
+    path: 'projects/harbour-shop?do=promote',
+    before: withBerth,
+    act: (page) => page.getByText('is there already').waitFor(),
+  },
+  { name: 'promote-nowhere', path: 'projects/harbour-shop?do=promote', act: (page) => page.getByText('No other instance yet').waitFor() },
+  { name: 'promote-under-way', path: 'projects/harbour-shop?do=promote', before: withBerth, act: (page) => promoteFrom(page, 'waits') },
+  { name: 'promote-failed', path: 'projects/harbour-shop?do=promote', before: withBerth, act: (page) => promoteFrom(page, 'gone') },
+  {
+    name: 'new-project-from-another',
+    path: '',
+    before: withBerth,
+    async act(page) {
+      await newProject(page)
+      await page.getByRole('button', { name: 'From another instance…' }).click()
+      await page.getByRole('radio', { name: /Berth/ }).waitFor()
+    },
+  },
   { name: 'deployments', path: 'projects/harbour-shop/deployments' },
   { name: 'deployments-none-fits', path: 'projects/harbour-shop/deployments?status=canceled' },
   { name: 'deployments-failed', path: 'projects/harbour-shop/deployments', before: (page) => broken(page, '**/harbour-shop/deployments?*') },
@@ -183,6 +205,49 @@ export const screens = (scene: Scene): Screen[] => [
       await dialog(page)
     },
   },
+  { name: 'instances', path: 'instances', before: withBerth },
+  { name: 'instances-add', path: 'instances?do=add', before: withBerth, act: dialog },
+  {
+    name: 'instances-edit',
+    path: 'instances',
+    before: withBerth,
+    act: (page) => pick(page, 'What to do with Berth', 'Name and colour…'),
+  },
+  {
+    name: 'instances-remove',
+    path: 'instances',
+    before: withBerth,
+    act: (page) => pick(page, 'What to do with Berth', 'Remove…'),
+  },
+  { name: 'instance-elsewhere', path: 'on/rem_berth/', before: withBerth },
+  { name: 'overview-elsewhere', path: 'on/rem_berth/projects/harbour-shop', before: withBerth },
+  {
+    name: 'delete-elsewhere',
+    path: 'on/rem_berth/projects/harbour-shop/settings',
+    before: withBerth,
+    async act(page) {
+      await page.getByRole('button', { name: 'Delete…' }).click()
+      await dialog(page)
+    },
+  },
+  {
+    name: 'instance-silent',
+    path: 'on/rem_berth/',
+    async before(page) {
+      await withBerth(page)
+      await silent(page)
+    },
+    act: (page) => page.getByText('Berth does not answer.').waitFor(),
+  },
+  {
+    name: 'token-needed',
+    path: 'on/rem_berth/',
+    async before(page) {
+      await withBerth(page)
+      await tokenless(page)
+    },
+  },
+  { name: 'no-instance', path: 'on/rem_gone/' },
   { name: 'new-project', path: '', act: newProject },
   {
     name: 'refused',
@@ -231,7 +296,44 @@ export const screens = (scene: Scene): Screen[] => [
       await page.getByText('The connection to Homeport is lost.').waitFor()
     },
   },
+  {
+    name: 'notices',
+    path: '',
+    async act(page) {
+      await page.getByRole('button', { name: 'Notices' }).filter({ visible: true }).click()
+      await page.getByRole('menu', { name: 'Notices' }).waitFor()
+    },
+  },
+  ...long(scene),
+  ...coming,
 ]
+
+/** All that may be long is long, and all that may be many is many. */
+const long = (scene: Scene): Screen[] =>
+  [
+    ['projects', ''],
+    ['overview', 'projects/harbour-shop'],
+    ['deployments', 'projects/harbour-shop/deployments'],
+    ['deployment', `projects/harbour-shop/deployments/${scene.failed_id}`],
+    ['previews', 'projects/harbour-shop/previews'],
+    ['environment', 'projects/harbour-shop/environment'],
+    ['domains', 'projects/harbour-shop/domains'],
+    ['database', 'projects/harbour-shop/database'],
+    ['settings', 'projects/harbour-shop/settings'],
+    ['account', 'account'],
+    ['instance', 'instance'],
+    ['backups', 'instance/backups'],
+  ].map(([name, path = '']) => ({ name: `long-${name}`, path, before: lengthened }))
+
+/** What stands where answers are still on their way. */
+const coming: Screen[] = [
+  ['overview', 'projects/harbour-shop', '**/harbour-shop/deployments?*'],
+  ['deployments', 'projects/harbour-shop/deployments', '**/harbour-shop/deployments?*'],
+  ['environment', 'projects/harbour-shop/environment', '**/env-vars'],
+  ['domains', 'projects/harbour-shop/domains', '**/domains'],
+  ['metrics', 'projects/harbour-shop/metrics', '**/metrics?*'],
+  ['account', 'account', '**/tokens?*'],
+].map(([name, path = '', held = '']) => ({ name: `${name}-loading`, path, is_loading: true, before: (page: Page) => heldBack(page, held) }))
 
 /** The platforms that the screens are of. */
 export interface Stage {
@@ -293,6 +395,21 @@ export async function settled(page: Page): Promise<void> {
 
 function dialog(page: Page) {
   return page.getByRole('dialog').waitFor()
+}
+
+function silent(page: Page) {
+  const json = {
+    error: 'remote_unreachable',
+    message: 'berth.example.com does not answer.',
+    request_id: 'req_01JB3M5V9Y',
+  } satisfies ErrorEnvelope
+  return page.route('**/remote/**', (route) => route.fulfill({ status: 502, json }))
+}
+
+/** The other instance takes no token of ours. */
+function tokenless(page: Page) {
+  const json = { error: 'remote_token_refused', message: 'It does not take the token.', request_id: 'req_01JB3M5V9Z' } satisfies ErrorEnvelope
+  return page.route('**/remote/**', (route) => route.fulfill({ status: 409, json }))
 }
 
 /** Answers of this address never come. */

@@ -1,0 +1,51 @@
+import type { Page } from '@playwright/test'
+
+const words = 'The quay at the end of the long road past the lighthouse and the third buoy north of the old harbour '
+const long = (length: number, from = words) => from.repeat(Math.ceil(length / from.length)).slice(0, length)
+
+/** As long as the contract lets them be; by the name of the field. */
+const texts: Record<string, string> = {
+  name: long(200),
+  project_name: long(200),
+  commit_message: `${long(300)}\n\n${long(1_700)}`,
+  commit_author: long(80),
+  branch: long(100, 'feature/show-the-tide-beside-each-berth-'),
+  repo_branch: long(100, 'feature/show-the-tide-beside-each-berth-'),
+  hostname: `${long(63, 'a-very-long-label-of-a-name-')}.${long(60, 'boats-and-rope-')}.example.com`,
+  key: long(200, 'A_KEY_THAT_SAYS_ALL_OF_IT_'),
+  value: long(10_000),
+  email: `${long(64, 'first.and.last.name.')}@${long(50, 'harbour-')}.example.com`,
+  repo_url: `https://git.example.com/${long(250, 'a-team-with-a-long-name/')}`,
+  last_check_error: long(400),
+  path: `/srv/${long(240, 'a-folder-in-a-folder/')}`,
+}
+/** How many of each there are then. */
+const counts: Record<string, number> = { env_vars: 200, domains: 40, tokens: 40, previews: 20, dumps: 20, members: 20 }
+
+/** Every answer of the platform, with names, messages and values as long, and lists as full, as they may be. Addresses stay what they are. */
+export async function lengthened(page: Page): Promise<void> {
+  await page.route(/\/(v1|instance)\/(?!events)/, async (route) => {
+    if (route.request().method() !== 'GET' || /-logs|log-stream|\/stream|screenshot/.test(route.request().url())) return route.continue()
+    const response = await route.fetch()
+    if (!response.headers()['content-type']?.includes('json')) return route.fulfill({ response })
+    await route.fulfill({ response, json: stretched(await response.json(), '') })
+  })
+}
+
+function stretched(value: unknown, field: string): unknown {
+  if (typeof value === 'string') return texts[field] ?? value
+  if (Array.isArray(value)) {
+    const all = value.map((one) => stretched(one, field))
+    const wanted = all.length === 0 ? 0 : (counts[field] ?? all.length)
+    return Array.from({ length: Math.max(all.length, wanted) }, (_, index) => numbered(all[index % all.length], index))
+  }
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, name === 'runtime' ? one : stretched(one, name)]))
+}
+
+/** Ids stay apart, where one thing stands for many. */
+function numbered(one: unknown, index: number): unknown {
+  return typeof one === 'object' && one !== null && 'id' in one && index > 0 && !('status' in one && 'commit_sha' in one)
+    ? { ...one, id: `${String(one.id)}${index}` }
+    : one
+}
