@@ -1,6 +1,6 @@
-import { Anchor, BookOpen, CircleHelp, Globe, Keyboard, ListChecks, LogOut, Monitor, Moon, Plus, Search, Ship, Sun, UserRound } from 'lucide-react'
+import { Anchor, CircleHelp, Globe, LogOut, Monitor, Moon, Plus, Search, Ship, Sun, UserRound } from 'lucide-react'
 import { useMemo } from 'react'
-import { Link, useLocation, useRoute } from 'wouter'
+import { Link, useRoute } from 'wouter'
 import { useMutation } from '@tanstack/react-query'
 import { useOffered } from '../../api/offered.ts'
 import { useHomeSession } from '../../api/remotes.ts'
@@ -16,8 +16,6 @@ import { ago } from '../../ui/format.ts'
 import { useNow } from '../../ui/now.ts'
 import { Mark, projectSign } from '../../ui/status.tsx'
 import { capsOf } from '../keyboard/chords.ts'
-import { useKeyboard } from '../keyboard/store.ts'
-import { useTour } from '../tour/store.ts'
 import { NoticeBell } from '../notices/bell.tsx'
 import { InstanceSwitch } from './instance-switch.tsx'
 import { Stumble } from './stumble.tsx'
@@ -49,6 +47,9 @@ export function Rail({ open }: { open: boolean }) {
       <Stumble fallback={<div className="rail-nearest" />}>
         <Nearest />
       </Stumble>
+      <ul className="rail-list">
+        <RailLink exact={false} href="/help" icon={<CircleHelp size={16} aria-hidden />} text="Help" />
+      </ul>
       <RailFoot />
     </nav>
   )
@@ -151,7 +152,6 @@ function RailFoot() {
   const here = useHomeSession().data
   const isHome = useConnection(({ current }) => current.id === homeId)
   const theme = useUi((state) => state.theme)
-  const [, go] = useLocation()
   const setTheme = useUi((state) => state.setTheme)
   // Of the instance that served the page, whichever is in front: that is where this browser is signed in.
   const signOut = useMutation({ mutationFn: () => home.client.call('signOut', {}), onSuccess: () => useSession.getState().setSignedOut(true) })
@@ -175,23 +175,6 @@ function RailFoot() {
       <span className="rail-bell">
         <NoticeBell align="start" />
       </span>
-      <Menu trigger={<IconButton icon={CircleHelp} label="Help" />}>
-        <MenuItem icon={BookOpen} onSelect={() => go('/help')}>
-          Help pages
-        </MenuItem>
-        <MenuItem
-          icon={ListChecks}
-          onSelect={() => {
-            useTour.getState().bringBack()
-            go('/')
-          }}
-        >
-          First steps
-        </MenuItem>
-        <MenuItem icon={Keyboard} onSelect={() => useKeyboard.getState().setSheetOpen(true)}>
-          Keyboard
-        </MenuItem>
-      </Menu>
       <Menu trigger={<IconButton icon={themeIcons[theme]} label={`Theme: ${theme}`} />}>
         <MenuChoice label="Theme" value={theme} choices={themes} onChange={setTheme} />
       </Menu>

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { X } from 'lucide-react'
 import { useEffect } from 'react'
 import { Link } from 'wouter'
-import { useDatabase } from '../../api/database.ts'
+import type { Database } from '../../../server/contract/databases.ts'
 import { keys } from '../../api/keys.ts'
 import { useOffered } from '../../api/offered.ts'
 import { usePreviews } from '../../api/previews.ts'
@@ -100,7 +100,8 @@ function useSteps(slug: string, done: readonly string[]): TourStep[] {
   })
   const { data: ready } = useDeployments(slug, { status: 'ready' })
   const { data: variables } = useEnvVars(slug)
-  const { data: database } = useDatabase(slug)
+  // Who has none answers 404, which every console of every visit would show: what the page of it found out will do.
+  const { data: database } = useQuery<Database | null>({ queryKey: keys.database(slug), queryFn: () => null, enabled: false })
   const { data: previews } = usePreviews(slug)
   const { data: settings } = useSettings(mayOpen)
   return stepsOf(

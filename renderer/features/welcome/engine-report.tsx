@@ -24,7 +24,7 @@ export function EngineReport() {
         <p className="quiet">{runtime.reason}</p>
         {!isDocker && (
           <p className="quiet">
-            Everything works so. For containers, start a Docker engine, and then Homeport again. <HelpLink topic="engine">Which, and how</HelpLink>
+            For containers start Docker, OrbStack, Colima or Podman, and then Homeport again. <HelpLink topic="engine">Which, and how</HelpLink>
           </p>
         )}
       </div>

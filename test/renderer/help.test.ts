@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { findTopic, searchTopics, textOf, topics } from '../../renderer/features/help/topics.ts'
+import { helpFor, helpForFailure } from '../../renderer/features/help/help-for.ts'
+import { explainFailure } from '../../server/builder/failure.ts'
+import { clients } from '../../server/cli/command-line.ts'
+import { parse } from '../../server/cli/command.ts'
+import { failureCode } from '../../server/contract/deployments.ts'
+import { type ErrorCode, errorStatus } from '../../server/contract/errors.ts'
+import { helpOfError, helpTopics } from '../../server/contract/help.ts'
+
+const all = topics.map((topic) => ({ id: topic.id, blocks: topic.body, text: topic.body.map(textOf).join('\n') }))
+
+describe('the pages of help', () => {
+  it('are those that the contract names, each once', () => {
+    expect(topics.map(({ id }) => id).toSorted()).toEqual([...helpTopics].toSorted())
+  })
+
+  it('lead to pages that there are', () => {
+    const routes = readFileSync(join(import.meta.dirname, '../../renderer/routes.ts'), 'utf8')
+    const links = all.flatMap(({ text }) => [...text.matchAll(/\[\[([^\]|]+)(?:\|[^\]]+)?\]\]/g)].map(([, to]) => to ?? ''))
+    expect(links.length).toBeGreaterThan(20)
+    for (const link of links)
+      if (link.startsWith('/')) expect(routes, link).toContain(`'${link.split('?')[0]}':`)
+      else expect(findTopic(link), link).toBeDefined()
+  })
+
+  it('name commands that there are, with options that they have', () => {
+    const lines = all.flatMap(({ blocks }) => blocks.flatMap((block) => (typeof block !== 'string' && 'run' in block ? [block.run] : [])))
+    const commands = lines.flatMap((line) => [...line.matchAll(/npx homeport ([^)"]+)/g)].map(([, rest]) => (rest ?? '').trim().split(' ')))
+    expect(commands.length).toBeGreaterThan(30)
+    for (const [name = '', ...rest] of commands) {
+      if (name === 'serve') continue
+      expect(Object.keys(clients), name).toContain(name)
+      expect(() => parse(clients[name as keyof typeof clients], rest), `${name} ${rest.join(' ')}`).not.toThrow()
+    }
+  })
+
+  it('close what they open', () => {
+    for (const { id, text } of all) {
+      expect((text.match(/`/g) ?? []).length % 2, id).toBe(0)
+      expect((text.match(/\*\*/g) ?? []).length % 2, id).toBe(0)
+    }
+  })
+
+  it.each([
+    ['libnss', 'names'],
+    ['certificate warning', 'https'],
+    ['storage_full', 'disk'],
+    ['ENOSPC', 'disk'],
+    ['colima', 'engine'],
+    ['qr', 'phones'],
+    ['402', 'plans'],
+    ['Health Check', 'health-check'],
+  ])('“%s” finds %s', (query, id) => expect(searchTopics(query)[0]?.id).toBe(id))
+
+  it('nonsense finds nothing, nothing finds all', () => {
+    expect(searchTopics('zeppelin')).toEqual([])
+    expect(searchTopics('  ')).toHaveLength(topics.length)
+  })
+})
+
+describe('what leads to them', () => {
+  it('is every error code, or it is known to explain itself', () => {
+    const codes = Object.keys(errorStatus) as ErrorCode[]
+    expect(Object.keys(helpOfError).toSorted()).toEqual(codes.toSorted())
+    // What is not there, what a program sent wrong, and what is taken: the sentence itself says which.
+    const plain = /_not_found$|^invalid_|_too_l|_exists?$|_taken$|^method_|^unsupp|^expect|_timeout$|^bad_/
+    expect(codes.filter((code) => helpFor(code) === null && !plain.test(code))).toEqual(['slug_reserved', 'deployment_terminal', 'price_changed'])
+    expect(helpFor('unreachable')).toBe('trouble')
+  })
+
+  it('is every way in which a deployment fails', () => {
+    for (const code of failureCode.options) expect(helpForFailure({ code, message: '' }), code).not.toBeNull()
+  })
+
+  it.each([
+    ['HULL is not set', 'environment'],
+    ['npm error code ENOTFOUND', 'offline'],
+    ['unable to get local issuer certificate', 'offline'],
+    ['FATAL ERROR: JavaScript heap out of memory', 'memory'],
+    ['ENOSPC: no space left on device', 'disk'],
+    ['Error: listen EADDRINUSE: address already in use :::3000', 'health-check'],
+    ['sh: 1: vite: not found', 'builds'],
+    ['something nobody has ever seen', 'builds'],
+  ])('“%s” in a log leads to %s', (line, topic) => expect(helpForFailure(explainFailure([line], 'build', 1))).toBe(topic))
+
+  it('a code of a later Homeport leads nowhere, and breaks nothing', () => {
+    expect(helpFor('of_tomorrow' as ErrorCode)).toBeNull()
+  })
+})

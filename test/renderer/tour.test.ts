@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest'
+import { type TourFacts, stepsOf } from '../../renderer/features/tour/steps.ts'
+
+const nothing: TourFacts = {
+  slug: 'boat',
+  address: 'http://boat.localhost:4680',
+  was_visited: false,
+  ready_deployments: 1,
+  variables: 0,
+  has_preview: false,
+  has_database: false,
+  is_network_open: false,
+}
+const done = (facts: Partial<TourFacts>, before: string[] = []) =>
+  stepsOf({ ...nothing, ...facts }, before)
+    .filter((step) => step.is_done)
+    .map(({ id }) => id)
+
+describe('the first steps', () => {
+  it('after the first deployment none is done', () => expect(done({})).toEqual([]))
+
+  it.each<[string, Partial<TourFacts>]>([
+    ['visit', { was_visited: true }],
+    ['again', { ready_deployments: 2 }],
+    ['variable', { variables: 1 }],
+    ['beside', { has_database: true }],
+    ['beside', { has_preview: true }],
+    ['phone', { is_network_open: true }],
+  ])('%s is ticked by what happened', (id, facts) => expect(done(facts)).toEqual([id]))
+
+  it('what was done once stays done', () => expect(done({}, ['palette', 'variable'])).toEqual(['variable', 'palette']))
+
+  it('who may not open the network is not asked to', () => {
+    expect(stepsOf({ ...nothing, is_network_open: null }, []).map(({ id }) => id)).not.toContain('phone')
+  })
+})
