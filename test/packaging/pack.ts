@@ -105,7 +105,7 @@ export function asElectronSeesIt(made: Package): string {
 }
 
 /** No registry, mirror or proxy but this address. */
-const closed = (address: string) => ({
+export const closed = (address: string) => ({
   HTTP_PROXY: address,
   HTTPS_PROXY: address,
   npm_config_registry: address,
@@ -126,7 +126,8 @@ copyFileSync(args.find((one) => one.includes('/usr/share/applications/')).split(
 writeFileSync(after('--package'), 'This is no package.')
 `
 
-async function run(args: string[], env: Record<string, string>): Promise<string> {
+/** Runs electron-builder, or a script that does, to its end. */
+export async function run(args: string[], env: Record<string, string>): Promise<string> {
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_ENV|npm_|HOMEPORT_|CSC_|CI$)/i.test(name)))
   const child = spawn(process.execPath, args, {
     cwd: root,

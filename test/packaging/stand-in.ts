@@ -6,12 +6,12 @@ import { root } from '../support/instance-process.ts'
 const sentinel = 'dL7pKGdnNz796PbbjQWNKmHXBZaB9tsX'
 /** As Electron is delivered: all as it was before there were fuses. */
 const delivered = '10110001'
+export const fuseWire = Buffer.concat([Buffer.from(sentinel), Buffer.from([1, delivered.length]), Buffer.from(delivered)])
 
 /** A folder that electron-builder takes for Electron's distribution; its program says so and does nothing. */
 export function createElectronStandIn(folder: string): void {
   const { version } = JSON.parse(readFileSync(join(root, 'node_modules/electron/package.json'), 'utf8')) as { version: string }
-  const wire = Buffer.concat([Buffer.from(sentinel), Buffer.from([1, delivered.length]), Buffer.from(delivered)])
-  const program = Buffer.concat([Buffer.from('#!/bin/sh\necho "This is no Electron." >&2\nexit 1\n'), wire, Buffer.from('\n')])
+  const program = Buffer.concat([Buffer.from('#!/bin/sh\necho "This is no Electron." >&2\nexit 1\n'), fuseWire, Buffer.from('\n')])
   for (const name of ['locales', 'resources']) mkdirSync(join(folder, name), { recursive: true })
   writeFileSync(join(folder, 'electron'), program)
   chmodSync(join(folder, 'electron'), 0o755)
