@@ -26,7 +26,7 @@ export function Settings({
     <section className="promote-part" aria-labelledby="promote-settings">
       <h3 id="promote-settings">Settings</h3>
       {different.length === 0 ? (
-        <p className="quiet">All of them are the same there.</p>
+        <p className="quiet">{rows.some((row) => row.is_default) ? 'A new project begins with the same.' : 'All of them are the same there.'}</p>
       ) : (
         <>
           <label className="promote-check">

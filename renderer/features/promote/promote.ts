@@ -70,12 +70,13 @@ export function promote(from: Connection, to: Connection, wish: Wish): void {
 
   const arrive = (id: string, tell: () => void) => {
     tell()
+    delete done.archive
     show({ state: 'done', deployment_id: id })
     const root = `${baseOf(from.id)}/projects/${wish.from.slug}`
     // Who went elsewhere meanwhile is not carried away from there.
     if (location.pathname !== root && !location.pathname.startsWith(`${root}/`)) return
     drop(key)
-    navigate(`${baseOf(to.id)}/projects/${wish.to.slug}/deployments/${id}`)
+    navigate(`${baseOf(to.id)}/projects/${wish.to.slug}/deployments/${encodeURIComponent(id)}`)
   }
 
   const undo = async () => {

@@ -57,7 +57,7 @@ function Plate({ promotion }: { promotion: Promotion }) {
                 kind="primary"
                 onClick={() => {
                   drop(promotion.key)
-                  go(`~${baseOf(to.id)}/projects/${to.slug}/deployments/${deployment_id ?? ''}`)
+                  go(`~${baseOf(to.id)}/projects/${to.slug}/deployments/${encodeURIComponent(deployment_id ?? '')}`)
                 }}
               >
                 See it being built

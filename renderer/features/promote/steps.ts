@@ -4,7 +4,7 @@ import { limits } from '../../../server/contract/limits.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import { fetchFile } from '../../api/fetch-file.ts'
 import type { CallInput, Client } from '../../api/client.ts'
-import { problemFrom } from '../../api/problem.ts'
+import { ApiProblem, problemFrom } from '../../api/problem.ts'
 import type { PromotionStepName } from '../../stores/promotions.ts'
 import type { Settings } from './compare.ts'
 
@@ -54,7 +54,11 @@ export const steps: Record<PromotionStepName, Step> = {
   async source({ from, source }, done, { signal, onProgress }) {
     if (source.kind !== 'archive') return { note: '' }
     const url = from.client.urlOf('downloadSource', { params: { slug: from.slug, id: source.deployment_id } })
-    done.archive = await fetchFile(url, { signal, most_bytes: limits.upload.packed_bytes, onProgress: (bytes) => onProgress(bytes, null) })
+    const onBytes = (bytes: number) => onProgress(bytes, null)
+    done.archive = await fetchFile(url, { signal, most_bytes: limits.upload.packed_bytes, onProgress: onBytes }).catch((error: unknown) => {
+      if (!(error instanceof ApiProblem) || error.code !== 'route_not_found') throw error
+      throw new ApiProblem('source_not_found', 'That instance is of a version that gives no sources away. Update it, then try again.', error)
+    })
     return { note: '' }
   },
 

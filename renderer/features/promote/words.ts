@@ -25,7 +25,8 @@ export function settingValue({ what }: SettingRow, value: SettingRow['here']): s
 
 export function environmentsWords(has: EnvVar['environment'][]): string {
   if (has.length === 0) return 'not there'
-  return has.map(environmentWords).join(', and ')
+  // A variable of both is one thing, one of each is another.
+  return has.map(environmentWords).join('; ')
 }
 
 /** What does not go along, or will not be as it is here; each one sentence. */
