@@ -27,9 +27,18 @@ export interface Screen {
   act?: (page: Page) => Promise<unknown>
 }
 
-export const screens = (scene: Scene): Screen[] => [
+export const screens = (scene: Pick<Scene, 'serving_id' | 'failed_id' | 'running_id'>): Screen[] => [
   { name: 'sign-in', path: '', seen_by: 'guest' },
   { name: 'welcome', path: '', seen_by: 'newcomer' },
+  {
+    name: 'welcome-sample',
+    path: '',
+    seen_by: 'newcomer',
+    async act(page) {
+      await page.getByRole('button', { name: 'Take a sample' }).click()
+      await page.getByRole('radio', { name: /^Tide clock/ }).check()
+    },
+  },
   { name: 'projects', path: '' },
   { name: 'projects-none-fits', path: '?q=submarine' },
   { name: 'projects-loading', path: '', is_loading: true, before: (page) => heldBack(page, '**/v1/projects?*') },
@@ -202,6 +211,27 @@ export const screens = (scene: Scene): Screen[] => [
     path: 'account',
     async act(page) {
       await page.getByRole('button', { name: 'Revoke Deploys from CI…' }).first().click()
+      await dialog(page)
+    },
+  },
+  { name: 'help', path: 'help' },
+  { name: 'help-found', path: 'help?q=disk+full' },
+  { name: 'help-found-nothing', path: 'help?q=zeppelin' },
+  { name: 'help-topic', path: 'help/databases' },
+  { name: 'help-keyboard', path: 'help/keyboard' },
+  {
+    name: 'first-steps',
+    path: 'help',
+    async act(page) {
+      await page.getByRole('button', { name: 'First steps' }).click()
+      await page.getByRole('region', { name: 'First steps' }).waitFor()
+    },
+  },
+  {
+    name: 'keyboard-sheet',
+    path: '',
+    async act(page) {
+      await page.keyboard.press('?')
       await dialog(page)
     },
   },
