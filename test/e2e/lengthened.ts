@@ -40,8 +40,11 @@ function stretched(value: unknown, field: string): unknown {
     return Array.from({ length: Math.max(all.length, wanted) }, (_, index) => numbered(all[index % all.length], index))
   }
   if (value === null || typeof value !== 'object') return value
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, name === 'runtime' ? one : stretched(one, name)]))
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, whole.includes(name) ? one : stretched(one, name)]))
 }
+
+/** Parts whose names are words of the contract, not of a person. */
+const whole = ['runtime', 'steps', 'checks', 'plans']
 
 /** Ids stay apart, where one thing stands for many. */
 function numbered(one: unknown, index: number): unknown {

@@ -28,7 +28,7 @@ export function DeploymentLine({ deployment }: { deployment: Deployment }) {
         {deployment.branch && (
           <span className="deployment-branch clip">
             <GitBranch size={12} aria-hidden />
-            {deployment.branch}
+            <span className="clip">{deployment.branch}</span>
           </span>
         )}
         {deployment.commit_author && <span className="clip">{deployment.commit_author}</span>}

@@ -23,7 +23,7 @@ export function VariableRow({
   return (
     <li className="card-row env-row">
       <span className="env-key">
-        <code>{key}</code>
+        <code title={key}>{key}</code>
         {is_sensitive && <span className="env-sensitive">Sensitive</span>}
       </span>
       {isShown ? (
