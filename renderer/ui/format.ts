@@ -76,9 +76,10 @@ export function shortSha(sha: string): string {
   return sha.slice(0, 7)
 }
 
-/** The first line of a commit message. */
+/** The first line of a commit message, of a length that a title may have. */
 export function firstLine(text: string): string {
-  return text.split('\n', 1)[0] ?? ''
+  const line = text.split('\n', 1)[0] ?? ''
+  return line.length > 300 ? `${line.slice(0, 300)}…` : line
 }
 
 /** A slug as the platform takes it, from what a person calls the project: `Mein Café №1` becomes `mein-cafe-1`. */

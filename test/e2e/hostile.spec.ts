@@ -125,6 +125,6 @@ test('an answer of a shape that is none of ours shows as an error, and the next 
       await expect(desk.getByRole('main')).not.toBeEmpty()
       await desk.reload()
     }
-    await expect(desk.getByRole('main').getByRole('link', { name: 'Harbour' })).toBeVisible()
+    await expect(desk.getByRole('main').getByRole('link', { name: 'Harbour', exact: true })).toBeVisible()
   }
 })

@@ -4,6 +4,7 @@ import { useBilling } from '../../api/billing.ts'
 import { useTeam } from '../../api/team.ts'
 import { useTokens } from '../../api/tokens.ts'
 import { SkeletonRows } from '../../ui/feedback.tsx'
+import { useTogether } from '../../ui/together.ts'
 import { useTitle } from '../frame/title.ts'
 import { PlanAndCard } from './plan-and-card.tsx'
 import { Members } from './members.tsx'
@@ -16,7 +17,7 @@ export default function AccountPage() {
   const session = useInstance().data
   const offered = useOffered()
   // The parts are drawn together: none of them pushes another one down.
-  const isComing = [useInstance(), useTokens(), useBilling(), useTeam(offered.instance)].some(({ isLoading }) => isLoading)
+  const isComing = useTogether([useInstance(), useTokens(), useBilling(), useTeam(offered.instance)])
   return (
     <div className="page">
       <header className="page-head">

@@ -13,6 +13,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
 import { bytes, exactTime } from '../../ui/format.ts'
 import { Ago } from '../../ui/time.tsx'
+import { useTogether } from '../../ui/together.ts'
 import { useLanding } from '../frame/landing.ts'
 import { useTitle } from '../frame/title.ts'
 import { EveryDump } from './every-dump.tsx'
@@ -36,10 +37,11 @@ const full = ({ kind }: Backup) => kind === 'full'
 const words: Record<Exclude<Backup['kind'], 'full'>, string> = { hourly: 'Hourly copy', before_migration: 'Before an update' }
 
 function Backups() {
-  const { data, error, isPending, refetch } = useBackups()
+  const all = useBackups()
+  const { data, error, refetch } = all
   const [deleting, setDeleting] = useState<Backup | null>(null)
   const dumps = useEveryDump()
-  const isComing = [useDisk(), dumps].some((query) => query.isLoading) || isPending
+  const isComing = useTogether([all, useDisk(), dumps])
   useLanding(data !== undefined && dumps.data !== undefined)
   const backups = data?.backups.filter(full)
   const copies = data?.backups.filter((one) => !full(one))

@@ -2,6 +2,7 @@ import { useInstance, useSettings, useUsers } from '../../api/queries.ts'
 import { problemFrom } from '../../api/problem.ts'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Empty, ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
+import { useTogether } from '../../ui/together.ts'
 import { Anchor } from 'lucide-react'
 import { useTitle } from '../frame/title.ts'
 import { EngineReport } from '../welcome/engine-report.tsx'
@@ -15,9 +16,10 @@ import './page.css'
 /** The instance itself: what it runs on, where it answers, who is on it, what ails it. */
 export default function InstancePage() {
   useTitle('Instance')
-  const { data, error, isPending, refetch } = useInstance()
+  const session = useInstance()
+  const { data, error, isPending, refetch } = session
   const isOwner = data?.user.is_instance_owner ?? false
-  const isComing = [useSettings(isOwner), useUsers(isOwner)].some(({ isLoading }) => isLoading)
+  const isComing = useTogether([session, useSettings(isOwner), useUsers(isOwner)])
   if (error) {
     return (
       <div className="page">

@@ -1,6 +1,7 @@
 import { useHostsFile, useHttps, useInstance, useLan } from '../../api/queries.ts'
 import { problemFrom } from '../../api/problem.ts'
 import { ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
+import { useTogether } from '../../ui/together.ts'
 import { useLanding } from '../frame/landing.ts'
 import { useTitle } from '../frame/title.ts'
 import { InstanceHead } from '../instance/instance-head.tsx'
@@ -12,13 +13,14 @@ import './page.css'
 /** How the instance is reached: over HTTPS, by its names, and from the network around it. */
 export default function NetworkPage() {
   useTitle('Network')
-  const { data, error, isPending, refetch } = useInstance()
+  const session = useInstance()
+  const { data, error, refetch } = session
   // Where a part begins is known when those above it are drawn.
   const isOwner = data?.user.is_instance_owner ?? false
   const parts = [useLan(isOwner), useHttps(isOwner), useHostsFile(isOwner)]
   useLanding(parts.every((query) => query.data !== undefined))
   // They are drawn together: none of them pushes another one down.
-  const isComing = isPending || parts.some(({ isLoading }) => isLoading)
+  const isComing = useTogether([session, ...parts])
   return (
     <div className="page">
       <InstanceHead />

@@ -7,6 +7,7 @@ import { useDeployments, useLatest, useProject, useServing } from '../../api/que
 import { Empty, ProblemView, Skeleton, SkeletonRows } from '../../ui/feedback.tsx'
 import { exactTime } from '../../ui/format.ts'
 import { Mark, projectSign } from '../../ui/status.tsx'
+import { useTogether } from '../../ui/together.ts'
 import { Ago } from '../../ui/time.tsx'
 import { DeploymentRows } from '../deployments/deployment-rows.tsx'
 import { isTerminal } from '../deployments/progress.ts'
@@ -24,11 +25,15 @@ import './overview.css'
 const recent = 5
 
 export function Overview({ slug }: { slug: string }) {
-  const { data: project } = useProject(slug)
-  const { data: latest, isPending: waitsForLatest } = useLatest(slug, project !== undefined)
-  const { data: serving, isPending: waitsForServing } = useServing(slug)
-  const { isPending: waitsForPreviews } = usePreviews(slug)
-  const { data: list, error, isPending, refetch } = useDeployments(slug, {})
+  const found = useProject(slug)
+  const { data: project } = found
+  const newest = useLatest(slug, project !== undefined)
+  const current = useServing(slug)
+  const all = useDeployments(slug, {})
+  const areComing = useTogether([found, newest, current, usePreviews(slug), all])
+  const { data: latest } = newest
+  const { data: serving } = current
+  const { data: list, error, refetch } = all
   useTitle(project?.name ?? slug, useBeacon(latest))
   const deployments = list?.pages[0]?.deployments ?? []
 
@@ -45,7 +50,7 @@ export function Overview({ slug }: { slug: string }) {
     )
   }
   // What is on top decides where the rest lies: it is drawn when all of it is known, so that nothing moves under the pointer.
-  if (!project || isPending || waitsForLatest || waitsForServing || waitsForPreviews) return <OverviewSkeleton />
+  if (!project || areComing) return <OverviewSkeleton />
   const isNews = latest && latest.id !== serving?.id && (!isTerminal(latest.status) || latest.status === 'failed')
   return (
     <div className="overview">
