@@ -114,7 +114,7 @@ test('a broken build leads to its help, and is mended, by keyboard alone', async
 test('keys lead from place to place, and rest while somebody types', async ({ desk }) => {
   await expect(desk.getByRole('list', { name: 'Projects' })).toBeVisible()
   await desk.keyboard.press('j')
-  await expect(desk.getByRole('link', { name: 'Leaky boat' }).first()).toBeFocused()
+  await expect(desk.locator('.project-link', { hasText: 'Leaky boat' })).toBeFocused()
   await desk.keyboard.press('ArrowDown')
   await expect(desk.locator('.project-link', { hasText: 'Guest book' })).toBeFocused()
   await desk.keyboard.press('k')

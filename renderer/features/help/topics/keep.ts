@@ -71,7 +71,7 @@ export const keep: Topic[] = [
           '403 `forbidden`: deleting a project, buying or moving a domain, and the team itself are for the owner of the account; settings of the instance are for the owner of the instance.',
           '403 `email_not_verified`: open the link that came by e-mail. The owner of the instance can count an address as verified, under People.',
           'An invitation is good once, for 7 days, and a newer one for the same person takes its place.',
-          'No letter comes: without a mail server (`HOMEPORT_SMTP_URL`) none goes out. The link is shown to whoever made it; hand it over yourself.',
+          'No letter comes: without a mail server (`HOMEPORT_SMTP_URL`) none goes out. The link is shown to whoever made it; hand it over yourself. With one, the log says `mail_not_sent` and why; to any but this machine a sign-in goes by TLS alone.',
         ],
       },
     ],

@@ -100,7 +100,7 @@ export const run: Topic[] = [
       {
         list: [
           '`database_unavailable` names what is away: Docker, or the server of this machine. [[/instance|Instance, Health]] shows it too. With Docker: `docker ps`, and the log of the container that the message names.',
-          'Without Docker the server’s own log is `postgres/postgres.log` in the data folder.',
+          'Without Docker the server’s own log is `postgres/postgres.log` in the data folder. As root its programs are copied to `/var/lib/homeport`, which another user has to reach.',
           '`database_busy`: something else works on it, such as a dump. Try again in a moment.',
           'The app cannot reach it: deploy again after you moved to the other runtime. An app in a container does not reach a database that lies outside of Docker; its build log says so.',
         ],
