@@ -17,7 +17,7 @@ export function Skeleton({ width = '100%', height = '1em' }: { width?: string | 
 /** Rows of skeletons, with the wait said once to those who listen. */
 export function SkeletonRows({ rows, height }: { rows: number; height: number }) {
   return (
-    <div role="status">
+    <div role="status" className="skeleton-rows">
       <span className="unseen">Loading</span>
       {Array.from({ length: rows }, (_, index) => (
         <div key={index} className="skeleton-row" style={{ height }}>

@@ -13,7 +13,7 @@ const test = base.extend<object, { stage: Stage }>({
       await use(stage)
       await stage.remove()
     },
-    { scope: 'worker', timeout: 120_000 },
+    { scope: 'worker', timeout: 300_000 },
   ],
 })
 

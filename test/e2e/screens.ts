@@ -360,7 +360,7 @@ const coming: Screen[] = [
   ['overview', 'projects/harbour-shop', '**/harbour-shop/deployments?*'],
   ['deployments', 'projects/harbour-shop/deployments', '**/harbour-shop/deployments?*'],
   ['environment', 'projects/harbour-shop/environment', '**/env-vars'],
-  ['domains', 'projects/harbour-shop/domains', '**/domains'],
+  ['domains', 'projects/harbour-shop/domains', '**/v1/projects/harbour-shop/domains'],
   ['metrics', 'projects/harbour-shop/metrics', '**/metrics?*'],
   ['account', 'account', '**/tokens?*'],
 ].map(([name, path = '', held = '']) => ({ name: `${name}-loading`, path, is_loading: true, before: (page: Page) => heldBack(page, held) }))
