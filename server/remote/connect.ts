@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { Problem } from '../contract/errors.ts'
 import { explain } from './explain.ts'
 import { bare, inTheClear, isNear } from './origin.ts'
+import { trusted } from './trust.ts'
 
 export interface Question {
   method: string
@@ -83,10 +84,11 @@ function askOnce(origin: string, question: Question, resolve: Resolve): Promise<
     maxHeaderSize: 16 * 1024,
     signal: question.signal,
     // Whatever the environment says.
-    ...(isSecure ? { rejectUnauthorized: true } : {}),
+    ...(isSecure ? { rejectUnauthorized: true, secureContext: trusted() } : {}),
   })
   let timer = setTimeout(() => request.destroy(new TooLate('no connection')), connect_ms)
-  const fellSilent = () => request.destroy(new TooLate('silence'))
+  let answered: IncomingMessage | undefined
+  const fellSilent = () => (answered ?? request).destroy(new TooLate('silence'))
 
   request.once('socket', (socket) => {
     const connected = () => clearTimeout(timer)
@@ -103,6 +105,7 @@ function askOnce(origin: string, question: Question, resolve: Resolve): Promise<
   })
   request.once('response', (answer) => {
     clearTimeout(timer)
+    answered = answer
     answer.socket.setTimeout(question.idle_ms)
     // Who reads it is told by the stream; nobody else has to care.
     answer.on('error', () => {})

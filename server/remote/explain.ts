@@ -11,7 +11,7 @@ export function explain(error: unknown, host: string): string {
 }
 
 const untrusted =
-  'has a certificate that this machine does not trust. Give it one of a public authority, or start Homeport with NODE_EXTRA_CA_CERTS naming the file of its own authority.'
+  'has a certificate that this machine does not trust. Give it one of a public authority; or have this system trust its own authority, or name that in NODE_EXTRA_CA_CERTS, and start Homeport again.'
 
 const sentences: Record<string, string> = {
   ENOTFOUND: 'is a name that leads nowhere. Check the address.',

@@ -309,7 +309,7 @@ describe('what is told in it', () => {
     expect(refused.text).not.toContain(token)
     const escaped = JSON.stringify({ projects: [{ ...sampleProject('abc'), name: 'TOKEN' }], next_cursor: 'TOKEN' }).replaceAll(
       'TOKEN',
-      [...token].map((sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
+      Array.from(token, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
     )
     remote.say((res) => res.writeHead(200, { 'content-type': 'application/json' }).end(escaped))
     const answer = await get('/v1/projects')

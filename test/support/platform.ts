@@ -6,6 +6,7 @@ import Docker from 'dockerode'
 import type { Deployment, DeploymentDetail } from '../../server/contract/deployments.ts'
 import type { Project } from '../../server/contract/projects.ts'
 import { type Platform, startPlatform } from '../../server/index.ts'
+import type { MasterKey } from '../../server/keys/keys.ts'
 import type { Clock } from '../../server/lib/clock.ts'
 import { createLog } from '../../server/lib/log.ts'
 import { readOptions, type StripeOptions } from '../../server/options.ts'
@@ -63,6 +64,8 @@ export async function startTestPlatform(options: {
   /** Where names are bought, such as `startPorkbun().options`; else the local registrar. */
   registrar?: RegistrarChoice
   clock?: Clock
+  /** Such as one of a keychain; else that of a file. */
+  master_key?: MasterKey
   /** A mail server; without one nothing is sent. */
   smtp_url?: string
 }): Promise<TestPlatform> {
@@ -81,6 +84,7 @@ export async function startTestPlatform(options: {
       // Never the hosts file and the certificates of this very machine.
       names: { hosts_path: join(data_dir, 'hosts'), root: join(data_dir, 'system'), home: join(data_dir, 'home') },
       ...(typeof options.screenshots === 'object' ? { screenshotter: options.screenshots } : {}),
+      ...(options.master_key === undefined ? {} : { masterKey: options.master_key }),
       ...(options.clock === undefined ? {} : { clock: options.clock }),
       ...(options.lan_addresses === undefined ? {} : { lan_addresses: options.lan_addresses }),
     },
