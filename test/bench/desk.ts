@@ -107,6 +107,14 @@ export async function benchDesk(options: { rounds?: number } = {}): Promise<Row[
             await answerTime(page, () => type(page, 'module 77777'), "document.querySelector('.log-foot')?.textContent.startsWith('Complete1 of')"),
           )
 
+          if (viewport.width > 1_000) {
+            await page.goto(home)
+            await page.locator('.project-row').first().waitFor()
+            await allHere(page)
+            note(at('an idle tab, changes of the page in 5 s'), '', await changesOf(page), 'none', (value) => value === 0)
+            note(at('what 500 events leave in memory'), 'MB', await leftBy(page, () => rename(instance, page)), 'under 3 MB', under(3))
+          }
+
           for (const [name, place] of places) {
             await page.goto(`${home}projects/flood`)
             await page.locator('main .card').first().waitFor()
@@ -179,6 +187,37 @@ async function firstPaint(page: Page, home: string): Promise<{ painted_ms: numbe
       shift: sum,
     }
   }, shift)
+}
+
+async function changesOf(page: Page): Promise<number> {
+  return page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        let count = 0
+        const observer = new MutationObserver((records) => (count += records.length))
+        observer.observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true })
+        setTimeout(() => {
+          observer.disconnect()
+          resolve(count)
+        }, 5_000)
+      }),
+  )
+}
+
+async function rename(instance: BenchInstance, page: Page): Promise<void> {
+  for (let count = 1; count <= 500; count++) await instance.client.api('PATCH', '/v1/projects/flood', { name: `Flood ${count}` })
+  await page.locator('main').getByText('Flood 500', { exact: true }).waitFor()
+}
+
+async function leftBy(page: Page, act: () => Promise<unknown>): Promise<number> {
+  const line = await page.context().newCDPSession(page)
+  const used = async () => {
+    for (let time = 0; time < 3; time++) await line.send('HeapProfiler.collectGarbage')
+    return (await line.send('Runtime.getHeapUsage')).usedSize
+  }
+  const before = await used()
+  await act()
+  return ((await used()) - before) / 2 ** 20
 }
 
 /** The last key alone is timed: the others are there by then. */
