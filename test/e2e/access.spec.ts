@@ -1,8 +1,14 @@
-import type { Page } from '@playwright/test'
+import type { BrowserContext, Page } from '@playwright/test'
 import { buildDashboard, expect, expectFits, expectForEverybody, rulesOfColour, test as base } from './fixtures.ts'
 import { type Stage, closeScreen, openScreen, screens, setStage } from './screens.ts'
 
-const test = base.extend<object, { stage: Stage }>({
+/** A window, and one half as wide: what who enlarges everything twice has; 320 is the least that a page has to fit (WCAG 1.4.10). */
+const windows = [
+  { width: 1280, narrow: 640 },
+  { width: 390, narrow: 320 },
+]
+
+const test = base.extend<object, { stage: Stage; contexts: BrowserContext[] }>({
   stage: [
     // oxlint-disable-next-line no-empty-pattern -- Playwright asks for the braces
     async ({}, use) => {
@@ -11,34 +17,36 @@ const test = base.extend<object, { stage: Stage }>({
       await use(stage)
       await stage.remove()
     },
-    { scope: 'worker', timeout: 120_000 },
+    { scope: 'worker', timeout: 300_000 },
+  ],
+  contexts: [
+    async ({ browser }, use) => {
+      const contexts: BrowserContext[] = []
+      for (const { width } of windows)
+        contexts.push(await browser.newContext({ viewport: { width, height: 844 }, hasTouch: width < 500, locale: 'en-GB' }))
+      await use(contexts)
+      for (const context of contexts) await context.close()
+    },
+    { scope: 'worker' },
   ],
 })
 
-/** `SCREENS=cache,disk` looks at those alone, while one works on them. */
-const wanted = process.env['SCREENS']?.split(',') ?? ['']
-
-for (const { width, narrow } of [
-  // Half as wide is what who enlarges everything twice has; 320 is the least that a page has to fit (WCAG 1.4.10).
-  { width: 1280, narrow: 640 },
-  { width: 390, narrow: 320 },
-]) {
-  test(`every screen is for everybody, in both themes, ${width} wide`, async ({ browser, stage }) => {
-    test.setTimeout(600_000)
-    const context = await browser.newContext({ viewport: { width, height: 844 }, hasTouch: width < 500, locale: 'en-GB' })
-    for (const screen of screens(stage.scene).filter(({ name }) => wanted.some((part) => name.includes(part)))) {
-      await test.step(screen.name, async () => {
-        const page = await openScreen(context, stage, screen)
-        await page.emulateMedia({ colorScheme: 'light' })
-        await expectForEverybody(page, `${screen.name}, light, ${width} wide`)
-        await page.emulateMedia({ colorScheme: 'dark' })
-        await expectForEverybody(page, `${screen.name}, dark, ${width} wide`, { only: rulesOfColour })
-        await page.setViewportSize({ width: narrow, height: 844 })
-        await expectFits(page, `${screen.name}, ${narrow} wide`)
-        await closeScreen(page)
-      })
+// Names are known before the scene is set; what is behind them then is another matter.
+for (const { name } of screens({ serving_id: '', failed_id: '', running_id: '' })) {
+  test(`for everybody, in both themes, wide and narrow: ${name}`, async ({ contexts, stage }) => {
+    test.setTimeout(180_000)
+    const screen = screens(stage.scene).find((one) => one.name === name)
+    if (!screen) throw new Error(`${name} is gone`)
+    for (const [index, { width, narrow }] of windows.entries()) {
+      const page = await openScreen(contexts[index]!, stage, screen)
+      await page.emulateMedia({ colorScheme: 'light' })
+      await expectForEverybody(page, `${name}, light, ${width} wide`)
+      await page.emulateMedia({ colorScheme: 'dark' })
+      await expectForEverybody(page, `${name}, dark, ${width} wide`, { only: rulesOfColour })
+      await page.setViewportSize({ width: narrow, height: 844 })
+      await expectFits(page, `${name}, ${narrow} wide`)
+      await closeScreen(page)
     }
-    await context.close()
   })
 }
 
