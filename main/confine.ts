@@ -100,8 +100,8 @@ const longestName = 150
 
 /** A name of a file and of nothing else: no folder, no control or reading-order character, none that a system keeps for itself. */
 export function safeName(name: string): string {
-  // oxlint-disable-next-line no-control-regex -- those are what has to go
   const plain = basename(name.replaceAll('\\', '/'))
+    // oxlint-disable-next-line no-control-regex -- those are what has to go
     .replace(/[\u0000-\u001f\u007f\u200e\u200f\u202a-\u202e\u2066-\u2069<>:"/\\|?*]/g, '')
     .replace(/^\.+|[. ]+$/g, '')
     .trim()

@@ -27,7 +27,7 @@ beforeAll(async () => {
     '--',
     'homeport://instance/disk',
   ]
-  process.resourcesPath = folder
+  Object.defineProperty(process, 'resourcesPath', { value: folder, configurable: true })
   process.env.XDG_CONFIG_HOME = join(folder, 'config')
   await import('../../main/index.ts')
   await until(() => world.windows[0]?.webContents.sent[0], { what: 'a window that was sent somewhere' })

@@ -24,7 +24,7 @@ export function createUpdaterDouble() {
       return []
     },
     quitAndInstall: (isSilent?: boolean, isForceRunAfter?: boolean) => void acts.push(`install ${isSilent} ${isForceRunAfter}`),
-    on(event: string, listener: (...args: never[]) => void) {
+    on(event: string, listener: (...args: unknown[]) => void) {
       events.on(event, listener)
       return updater as never
     },
