@@ -21,12 +21,13 @@ export function Settings({
   onChoose: (chosen: ReadonlySet<SettingName>) => void
 }) {
   const different = rows.filter(({ fate }) => fate === 'differs')
+  const isNew = rows.some((row) => row.is_default)
   const taken = different.filter(({ what }) => chosen.has(what)).length
   return (
     <section className="promote-part" aria-labelledby="promote-settings">
       <h3 id="promote-settings">Settings</h3>
       {different.length === 0 ? (
-        <p className="quiet">{rows.some((row) => row.is_default) ? 'A new project begins with the same.' : 'All of them are the same there.'}</p>
+        <p className="quiet">{isNew ? 'A new project begins with the same.' : 'All of them are the same there.'}</p>
       ) : (
         <>
           <label className="promote-check">
@@ -40,17 +41,14 @@ export function Settings({
             />
             Take these settings along
           </label>
-          <Table caption="Settings that differ" names={names}>
+          <Table caption="Settings that differ" names={isNew ? { ...names, to: `${names.to} (a new project)` } : names}>
             {different.map((row) => (
               <tr key={row.what}>
                 <th scope="row">
                   <Check label={settingWords[row.what]} isOn={chosen.has(row.what)} onChange={() => onChoose(toggled(chosen, row.what))} />
                 </th>
                 <td>{settingValue(row, row.here)}</td>
-                <td>
-                  {settingValue(row, row.there)}
-                  {row.is_default && <span className="faint"> (a new project)</span>}
-                </td>
+                <td>{settingValue(row, row.there)}</td>
               </tr>
             ))}
           </Table>
