@@ -1,6 +1,7 @@
 import type { BrowserContext, Page } from '@playwright/test'
 import { buildDashboard, expect, expectFits, expectForEverybody, rulesOfColour, test as base } from './fixtures.ts'
-import { type Stage, closeScreen, openScreen, screens, setStage } from './screens.ts'
+import { screens } from './screens.ts'
+import { type Stage, closeScreen, openScreen, setStage } from './stage.ts'
 
 /** A window, and one half as wide: what who enlarges everything twice has; 320 is the least that a page has to fit (WCAG 1.4.10). */
 const windows = [

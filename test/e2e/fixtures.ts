@@ -3,7 +3,7 @@ import { type Page, test as base, expect } from '@playwright/test'
 import { buildChanged } from '../../server/cli/prepare.mjs'
 import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
 import { type Repository, makeRepository } from '../support/repository.ts'
-import { settled } from './screens.ts'
+import { settled } from './stage.ts'
 
 interface Shared {
   /** Names the platform: stories that name the same one share it. Each file names its own. */

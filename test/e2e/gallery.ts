@@ -6,7 +6,8 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { chromium } from '@playwright/test'
 import { chromiumPath } from '../support/requirements.ts'
-import { closeScreen, openScreen, screens, setStage } from './screens.ts'
+import { screens } from './screens.ts'
+import { closeScreen, openScreen, setStage } from './stage.ts'
 
 const folder = join(import.meta.dirname, '../../out/gallery')
 const wanted = process.argv.slice(2)

@@ -12,6 +12,8 @@ export interface Hand {
   openTab(name: string, words?: string): Promise<void>
   /** To a page of the rail. */
   openPage(name: string, words?: string): Promise<void>
+  /** To the list of instances. */
+  openInstances(): Promise<void>
   /** To an instance, which has this place in the list. */
   switchTo(name: string, place: number): Promise<void>
   /** An item of a menu under a button. */
@@ -39,6 +41,11 @@ export function createPointer(page: Page, { isFinger }: { isFinger: boolean }): 
     const drawer = page.getByRole('button', { name: 'Menu', exact: true })
     if (await drawer.isVisible()) await press(drawer)
   }
+  const fromSwitch = async (item: Locator) => {
+    await openDrawer()
+    await press(page.getByRole('button', { name: /Switch instance/ }))
+    await press(item)
+  }
   return {
     press,
     async fill(field, text) {
@@ -55,11 +62,8 @@ export function createPointer(page: Page, { isFinger }: { isFinger: boolean }): 
       await openDrawer()
       await press(page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true }))
     },
-    async switchTo(name) {
-      await openDrawer()
-      await press(page.getByRole('button', { name: /Switch instance/ }))
-      await press(page.getByRole('menuitemradio', { name }))
-    },
+    openInstances: () => fromSwitch(page.getByRole('menuitem', { name: 'All instances' })),
+    switchTo: (name) => fromSwitch(page.getByRole('menuitemradio', { name })),
     async pick(button, item) {
       await press(button)
       await press(page.getByRole('menuitem', { name: item }))
@@ -144,6 +148,7 @@ export function createKeyboard(page: Page): Hand & { pressed(): number } {
     },
     openTab: (name, words = name) => command(words),
     openPage: (name, words = name) => command(words),
+    openInstances: () => command('all instances'),
     switchTo: (_name, place) => key(`Control+Shift+${place}`),
     async pick(button, item) {
       await press(button)

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { allHere, shiftOf, watchPace } from '../support/pace.ts'
 import { buildDashboard, expect, test as base } from './fixtures.ts'
-import { type Stage, closeScreen, openScreen, screens, setStage } from './screens.ts'
+import { screens } from './screens.ts'
+import { type Stage, closeScreen, openScreen, setStage } from './stage.ts'
 
 const test = base.extend<object, { stage: Stage }>({
   stage: [

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { type BrowserContext, type Page, expect } from '@playwright/test'
-import type { ErrorEnvelope } from '../../server/contract/errors.ts'
+import type { Page } from '@playwright/test'
 import { zipOf } from '../support/archives.ts'
-import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
 import { promoteAnew, promoteFrom, withBerth } from './berth.ts'
 import { withBridge } from './bridge.ts'
 import { lengthened } from './lengthened.ts'
-import { type Scene, setScene } from './scene.ts'
+import type { Scene } from './scene.ts'
+import { bring, broken, dialog, heldBack, hover, newProject, pick, silent, tokenless } from './screen-acts.ts'
 
 /**
  * Every screen, dialog, menu, and empty, loading and broken state of the dashboard, once: `gallery.ts` takes pictures of
@@ -27,7 +26,10 @@ export interface Screen {
   act?: (page: Page) => Promise<unknown>
 }
 
-export const screens = (scene: Pick<Scene, 'serving_id' | 'failed_id' | 'running_id'>): Screen[] => [
+/** Of what the addresses speak. */
+type Known = Pick<Scene, 'serving_id' | 'failed_id' | 'running_id'>
+
+export const screens = (scene: Known): Screen[] => [
   { name: 'sign-in', path: '', seen_by: 'guest' },
   { name: 'welcome', path: '', seen_by: 'newcomer' },
   {
@@ -339,7 +341,7 @@ export const screens = (scene: Pick<Scene, 'serving_id' | 'failed_id' | 'running
 ]
 
 /** All that may be long is long, and all that may be many is many. */
-const long = (scene: Scene): Screen[] =>
+const long = (scene: Known): Screen[] =>
   [
     ['projects', ''],
     ['overview', 'projects/harbour-shop'],
@@ -364,123 +366,3 @@ const coming: Screen[] = [
   ['metrics', 'projects/harbour-shop/metrics', '**/metrics?*'],
   ['account', 'account', '**/tokens?*'],
 ].map(([name, path = '', held = '']) => ({ name: `${name}-loading`, path, is_loading: true, before: (page: Page) => heldBack(page, held) }))
-
-/** The platforms that the screens are of. */
-export interface Stage {
-  scene: Scene
-  /** Nobody has used it. */
-  empty: TestPlatform
-  remove(): Promise<void>
-}
-
-export async function setStage({ pictures = false } = {}): Promise<Stage> {
-  const scene = await setScene({ pictures })
-  const empty = await startTestPlatform({ runtime: 'process' })
-  return {
-    scene,
-    empty,
-    async remove() {
-      await empty.remove()
-      await scene.remove()
-    },
-  }
-}
-
-const lastSeenBy = new WeakMap<BrowserContext, Screen['seen_by']>()
-
-/** A page of its own for each screen, so that what one leaves behind (a slow line, an upload) is nowhere else. */
-export async function openScreen(context: BrowserContext, { scene, empty }: Stage, screen: Screen): Promise<Page> {
-  const { path, seen_by = 'owner', before, is_loading = false, act } = screen
-  const home = seen_by === 'newcomer' ? empty : scene.home
-  const page = await context.newPage()
-  // What hangs is said at once, and is not the whole list's end.
-  page.setDefaultTimeout(20_000)
-  if (lastSeenBy.get(context) !== seen_by) {
-    if (seen_by === 'guest') await context.clearCookies()
-    else await page.goto(await home.platform.signInUrl())
-    lastSeenBy.set(context, seen_by)
-  }
-  await before?.(page)
-  await page.goto(`${home.platform.dashboard_url}${path}`)
-  const skeletons = page.locator('.skeleton, .skeleton-row')
-  await expect(page.locator('h1').first(), `${screen.name} has its heading`).toBeVisible()
-  if (is_loading) await expect(skeletons.first()).toBeVisible()
-  else await expect(skeletons, `${screen.name} has its answers`).toHaveCount(0)
-  await act?.(page)
-  await settled(page)
-  return page
-}
-
-export async function closeScreen(page: Page): Promise<void> {
-  await page.close()
-  await page.context().setOffline(false)
-}
-
-/** The last entrance has ended when nothing moves but what turns for ever. */
-export async function settled(page: Page): Promise<void> {
-  await page.waitForFunction(() =>
-    document.getAnimations().every((animation) => animation.playState !== 'running' || animation.effect?.getTiming().iterations === Infinity),
-  )
-}
-
-function dialog(page: Page) {
-  return page.getByRole('dialog').waitFor()
-}
-
-function silent(page: Page) {
-  const json = {
-    error: 'remote_unreachable',
-    message: 'berth.example.com does not answer.',
-    request_id: 'req_01JB3M5V9Y',
-  } satisfies ErrorEnvelope
-  return page.route('**/remote/**', (route) => route.fulfill({ status: 502, json }))
-}
-
-/** The other instance takes no token of ours. */
-function tokenless(page: Page) {
-  const json = { error: 'remote_token_refused', message: 'It does not take the token.', request_id: 'req_01JB3M5V9Z' } satisfies ErrorEnvelope
-  return page.route('**/remote/**', (route) => route.fulfill({ status: 409, json }))
-}
-
-/** Answers of this address never come. */
-function heldBack(page: Page, address: string) {
-  return page.route(address, () => undefined)
-}
-
-/** Answers of this address are the platform's own fault, in its own words. */
-function broken(page: Page, address: string) {
-  const json = {
-    error: 'internal_error',
-    message: 'Something went wrong inside Homeport. Its log has the cause under this request id.',
-    request_id: 'req_01JB3M5V9X',
-  } satisfies ErrorEnvelope
-  return page.route(address, (route) => route.fulfill({ status: 500, headers: { 'x-request-id': json.request_id }, json }))
-}
-
-async function pick(page: Page, button: string, item: string) {
-  await page.getByRole('button', { name: button }).click()
-  await page.getByRole('menuitem', { name: item }).click()
-  await dialog(page)
-}
-
-async function newProject(page: Page) {
-  await page.getByRole('button', { name: 'New project' }).last().click()
-  await dialog(page)
-}
-
-async function bring(page: Page, files: { name: string; mimeType: string; buffer: Buffer }[]) {
-  const choosing = page.waitForEvent('filechooser')
-  await page.getByRole('button', { name: 'More actions' }).click()
-  await page.getByRole('menuitem', { name: 'Upload' }).click()
-  await page.getByRole('button', { name: 'Choose a file…' }).click()
-  await (await choosing).setFiles(files)
-  await page.getByRole('region', { name: 'Upload' }).or(page.getByRole('alert')).first().waitFor()
-}
-
-/** A file from outside of the browser, over the page. */
-async function hover(page: Page) {
-  const hand = await page.context().newCDPSession(page)
-  const data = { items: [], files: [import.meta.filename], dragOperationsMask: 1 }
-  for (const type of ['dragEnter', 'dragOver'] as const)
-    await hand.send('Input.dispatchDragEvent', { type, x: (page.viewportSize()?.width ?? 0) * 0.7, y: 400, data })
-}

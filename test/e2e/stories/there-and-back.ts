@@ -15,7 +15,7 @@ export async function thereAndBack(teller: Teller): Promise<void> {
     await expect.poll(async () => (await newest('voyager')).finished_at).not.toBeNull()
     const { token } = (await far.api<{ token: string }>('POST', '/v1/tokens', { name: 'Of the quay' })).body
 
-    await hand.openPage('Instances', 'all instances')
+    await hand.openInstances()
     await hand.press(desk.getByRole('button', { name: 'Add an instance' }))
     const adding = desk.getByRole('dialog', { name: 'Add an instance' })
     await hand.fill(adding.getByLabel('Address'), far.platform.api_url)
