@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test'
 import { expect, expectForEverybody, test } from './fixtures.ts'
 
 test.use({ harbour: 'help' })
-test.describe.configure({ mode: 'serial' })
+test.describe.configure({ mode: 'serial', timeout: 180_000 })
 
 const card = (page: Page) => page.getByRole('region', { name: 'First steps' })
 const step = (page: Page, title: string) => card(page).getByRole('listitem').filter({ hasText: title })
@@ -124,6 +124,7 @@ test('keys lead from place to place, and rest while somebody types', async ({ de
   await expect(desk).toHaveURL(/\/logs$/)
   await desk.keyboard.press('v')
   await expect(desk).toHaveURL(/\/projects\/leaky-boat$/)
+  await expect(desk.getByRole('main').getByRole('link', { name: 'Open', exact: true })).toBeVisible()
   const opened = desk.context().waitForEvent('page')
   await desk.keyboard.press('o')
   const app = await opened
