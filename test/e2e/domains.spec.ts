@@ -67,7 +67,7 @@ test('a name of one’s own is added, checked, leads here, and is taken away', a
   await row.getByRole('button', { name: 'Check…' }).click()
   await dialog.getByRole('button', { name: 'Check now' }).click()
   await expect(dialog.getByText('leads here, and the project answers to it')).toBeVisible()
-  await expect(dialog.getByRole('link', { name: 'Open it' })).toHaveAttribute('href', /^http:\/\/blog\.example\.com:\d+$/)
+  await expect(dialog.getByRole('link', { name: 'Open it' })).toHaveAttribute('href', /^http:\/\/blog\.example\.com:\d+\/$/)
   await expectForEverybody(desk, 'the record is right')
   await dialog.getByRole('button', { name: 'Done' }).click()
   await expect(row).toContainText('Leads here')
