@@ -4,6 +4,7 @@ import { putDeployment, removeProject } from '../api/cache.ts'
 import { type ApiProblem, problemFrom } from '../api/problem.ts'
 import { isGivenUp } from '../api/send-file.ts'
 import { type Transfer, createPace } from '../api/use-upload.ts'
+import { isStraight } from './address.ts'
 import type { Connection } from './connection.ts'
 import { useUi } from './ui.ts'
 
@@ -58,7 +59,8 @@ export async function sendArchive(connection: Connection, base: string, { slug, 
     const { deployment } = await client.upload('uploadProject', { params: { slug } }, file, { type, signal: stopped.signal, onProgress: show })
     put(key, null)
     putDeployment(cache, deployment)
-    if (new RegExp(`^${root}(/deployments.*|/previews)?/?$`).test(location.pathname)) navigate(`${root}/deployments/${deployment.id}`)
+    const place = `${root}/deployments/${deployment.id}`
+    if (new RegExp(`^${root}(/deployments.*|/previews)?/?$`).test(location.pathname) && isStraight(place)) navigate(place)
     else
       useUi
         .getState()

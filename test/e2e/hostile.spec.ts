@@ -9,7 +9,9 @@ const venom = `<img src=x onerror="window.bitten=1"></script><script>window.bitt
 const shown = '<img src=x onerror="window.bitten=1">'
 /** What a person, a repository or another machine may have put into words. */
 const words =
-  /^(name|project_name|commit_message|commit_author|branch|repo_branch|build_command|root_directory|message|hint|email|version|reason|description|label|command|host)$/
+  /^(name|project_name|commit_message|commit_author|branch|repo_branch|build_command|root_directory|message|hint|email|description|label|command|host)$/
+/** Words of the contract: with others an answer would not come through at all. */
+const known = /^(clone|detect|install|build|start|health_check|route|process|docker)$/
 
 // Printed by a build and by an app: tags, a link that runs, turns of the line, and one line without an end.
 const evilLog = `
@@ -26,7 +28,7 @@ let evil: Way
 test.beforeAll(async () => {
   far = await startTestPlatform({ runtime: 'process' })
   evil = await poisoned(far, (key, text) =>
-    words.test(key) ? venom : /(^|_)(url|urls|href|origin)$/.test(key) ? 'javascript:window.bitten=1' : text,
+    words.test(key) && !known.test(text) ? venom : /(^|_)(url|urls|href|origin)$/.test(key) ? 'javascript:window.bitten=1' : text,
   )
 })
 test.afterEach(async ({ home }) => forgetInstances(home))

@@ -39,7 +39,7 @@ export default function InstancePage() {
   if (data === null) {
     return (
       <div className="page">
-        <Empty icon={Anchor} title="This instance does not tell about itself">
+        <Empty isPage icon={Anchor} title="This instance does not tell about itself">
           It speaks the API, but it is no Homeport that one could look after from here.
         </Empty>
       </div>
