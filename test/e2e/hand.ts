@@ -28,9 +28,9 @@ const smallestTarget = 24
 /** Points at things: a mouse, or a finger where the page is as narrow as a phone. */
 export function createPointer(page: Page, { isFinger }: { isFinger: boolean }): Hand {
   const press = async (target: Locator) => {
-    // A link within a sentence is as tall as its line.
+    // A link within a sentence is as tall as its line; a box is pressed by the words around it, too.
     const size = await target.evaluate((element) => {
-      const { width, height } = element.getBoundingClientRect()
+      const { width, height } = (element instanceof HTMLInputElement ? (element.closest('label') ?? element) : element).getBoundingClientRect()
       return getComputedStyle(element).display === 'inline' ? Infinity : Math.min(width, height)
     })
     expect.soft(size, `${target.toString()} is large enough to be pressed`).toBeGreaterThanOrEqual(smallestTarget)
