@@ -146,7 +146,7 @@ export function refreshAll(cache: QueryClient): void {
 }
 
 /** What a list keeps that nobody looks at any more, or that has to be asked for anew. */
-export function shortened<Page>(data: InfiniteData<Page, string | null> | undefined): InfiniteData<Page, string | null> | undefined {
+function shortened<Page>(data: InfiniteData<Page, string | null> | undefined): InfiniteData<Page, string | null> | undefined {
   return data && data.pages.length > 2 ? { pages: data.pages.slice(0, 2), pageParams: data.pageParams.slice(0, 2) } : data
 }
 

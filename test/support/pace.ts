@@ -1,7 +1,7 @@
 import type { BrowserContext, Page } from '@playwright/test'
 
 /** How smoothly a stretch of time went, as the page itself saw it. */
-export interface Pace {
+interface Pace {
   frames: number
   median_ms: number
   p95_ms: number
