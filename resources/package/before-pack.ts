@@ -17,7 +17,7 @@ export async function beforePack(context: { electronPlatformName: string; arch: 
   const mend = 'Build on such a machine (or under emulation), after npm ci there.'
   const built = existsSync(node) ? machineOf(node) : 'nothing'
   if (built !== target) throw new Error(`The Node of this checkout is for ${built}, the package for ${target}. ${mend}`)
-  // PostgreSQL is not there for Windows on ARM, which runs programs for x64.
+  // Nobody makes one for Windows on ARM: databases need Docker there.
   if (!existsSync(postgres) && target !== 'win32-arm64') throw new Error(`There is no PostgreSQL for ${target} in node_modules. ${mend}`)
 }
 

@@ -10,6 +10,7 @@ import config from '../../resources/package/electron-builder.ts'
 import { feedOf, hasNotary } from '../../resources/package/environment.ts'
 import { buildChanged } from '../../server/cli/prepare.mjs'
 import { newFolder, root } from '../support/instance-process.ts'
+import { requires } from '../support/requirements.ts'
 import { closed, run } from './pack.ts'
 import { icnsTypes, readIcns, readIco, readPng } from './icon-files.ts'
 
@@ -35,7 +36,7 @@ test('macOS: a hardened runtime with no more rights than Node needs', () => {
   expect(rights(config.mac.entitlementsInherit)).toEqual(['com.apple.security.cs.allow-jit', 'com.apple.security.cs.disable-library-validation'])
 })
 
-test('macOS: its Info.plist names the scheme, no kind of document, and the hash of the archive', async () => {
+test.skipIf(!requires('linux').ok)('macOS: its Info.plist names the scheme, no kind of document, and the hash of the archive', async () => {
   await buildChanged()
   const { path: folder, remove } = newFolder('mac-package')
   try {

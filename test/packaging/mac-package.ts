@@ -40,6 +40,6 @@ await build({
     extraResources: undefined,
     // Without it @electron/fuses signs anew by a program that only macOS has.
     electronFuses: { ...config.electronFuses, resetAdHocDarwinSignature: false },
-    mac: { ...config.mac, files: ['out/main/index.js', '!node_modules/**'] },
+    mac: { ...config.mac, identity: null, files: ['out/main/index.js', '!node_modules/**'] },
   },
 })

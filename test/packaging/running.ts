@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type InstanceFile, readInstanceFile } from '../../server/lib/instance-file.ts'
 import { askEdge } from '../support/instance-process.ts'
+import { requires } from '../support/requirements.ts'
 import { until } from '../support/until.ts'
 import type { Package } from './pack.ts'
 
@@ -34,7 +35,7 @@ export function fromArchive(made: Package, archive: string): Way {
 }
 
 export function testRunning(title: string, prepare: () => { made: Package; way: Way }): void {
-  test(title, { timeout: 180_000 }, async () => {
+  test.skipIf(!requires('linux').ok)(title, { timeout: 180_000 }, async () => {
     const { made, way } = prepare()
     const folder = join(made.folder, way.name)
     const data = join(folder, 'data')

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-export type Requirement = 'root' | 'tmpfs' | 'docker' | 'chromium' | 'electron' | 'git' | 'sshd' | 'nss' | 'loopback' | 'psql'
+export type Requirement = 'linux' | 'root' | 'tmpfs' | 'docker' | 'chromium' | 'electron' | 'git' | 'sshd' | 'nss' | 'loopback' | 'psql'
 
 const found = new Map<Requirement, { ok: boolean; reason: string }>()
 
@@ -22,6 +22,10 @@ export function requires(what: Requirement): { ok: boolean; reason: string } {
 const hasLoopbacks = process.platform === 'linux'
 
 const look: Record<Requirement, () => { ok: boolean; reason: string }> = {
+  linux() {
+    const ok = process.platform === 'linux'
+    return { ok, reason: ok ? '' : 'no Linux, for which a package can be made around a stand-in for Electron' }
+  },
   root() {
     const ok = process.getuid?.() === 0
     return { ok, reason: ok ? '' : 'not run as root, for whom a database server has to change its user' }
