@@ -29,7 +29,7 @@ export interface Bounds {
 }
 
 /** Whether an address is one of the platform's own. */
-export function isOwnAddress(address: string, origin: string): boolean {
+function isOwnAddress(address: string, origin: string): boolean {
   if (!URL.canParse(address)) return false
   const url = new URL(address)
   return url.origin === origin && url.username === '' && url.password === ''

@@ -1,6 +1,6 @@
 import { app } from 'electron'
 
-export const scheme = 'homeport'
+const scheme = 'homeport'
 
 /** A place in the dashboard, and a word to say there. */
 export interface Place {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path'
 
 /** The argument of a start that nobody is looking at. */
-export const hiddenFlag = '--hidden'
+const hiddenFlag = '--hidden'
 
 export interface LoginOptions {
   /** Arguments that this very Homeport has to be started with, such as its data folder. */

@@ -18,7 +18,7 @@ export interface TrayIcon {
   close(): void
 }
 
-export const shownProjects = 15
+const shownProjects = 15
 
 /** The icon beside the clock, with what runs here. */
 export function createTray(options: { resources: string; edge_url: string; acts: TrayActs }): TrayIcon {
@@ -54,7 +54,7 @@ const words = {
   created: 'not deployed yet',
 } as const satisfies Record<ProjectSeen['status'], string>
 
-export function trayTemplate(news: DeskNews, edgeUrl: string, acts: TrayActs): MenuItemConstructorOptions[] {
+function trayTemplate(news: DeskNews, edgeUrl: string, acts: TrayActs): MenuItemConstructorOptions[] {
   const projects = news.projects.slice(0, shownProjects)
   const go = (path: string) => () => acts.goTo({ path, word: null })
   return [
