@@ -60,8 +60,10 @@ export default function HelpPage() {
           ))
         ) : found.length > 0 ? (
           <section aria-label="Found">
-            <h2 role="status">
-              {found.length === 1 ? '1 page' : `${found.length} pages`} for “{query.trim()}”
+            <h2>
+              <span role="status">
+                {found.length === 1 ? '1 page' : `${found.length} pages`} for “{query.trim()}”
+              </span>
             </h2>
             <Topics topics={found} />
           </section>
