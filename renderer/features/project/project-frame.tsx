@@ -59,7 +59,8 @@ export function ProjectFrame({ slug }: { slug: string }) {
               <h1 className="clip">{project?.name ?? <Skeleton width={180} height={26} />}</h1>
               {project && <StatusPlate sign={projectSign(project)} />}
             </div>
-            {project && <ProjectActions project={project} />}
+            {/* On a phone they have a line of their own, which is there from the start. */}
+            {project ? <ProjectActions project={project} /> : <Skeleton width={216} height={34} />}
           </div>
           <div className="row project-where">
             {address && (
