@@ -1,5 +1,7 @@
+import { startTestPlatform } from '../support/platform.ts'
 import { tinyServer } from '../support/repository.ts'
 import { withBridge } from './bridge.ts'
+import { addInstance, forgetInstances, makeToken } from './elsewhere.ts'
 import { expect, expectForEverybody, test } from './fixtures.ts'
 
 test.use({ harbour: 'desktop' })
@@ -95,4 +97,31 @@ test('of this machine’s deployments the desktop tells by itself: the page does
   await expect(desk.getByText('Live', { exact: true }).first()).toBeVisible({ timeout: 60_000 })
   await home.ended('quiet', id)
   expect(bridge.given('notify')).toEqual([])
+})
+
+test('of a remote in front the page tells, with a way back there; a local place of the desktop’s leads home', async ({ desk, home, repository }) => {
+  const far = await startTestPlatform({ runtime: 'process' })
+  try {
+    const bridge = await withBridge(desk.context())
+    const { token } = await makeToken(far)
+    const front = await addInstance(desk, home, { url: far.platform.api_url, token, name: 'Quay' })
+    await far.createProject({ slug: 'far-shop', repo_url: repository(tinyServer('far')).url })
+    await desk.goto(`${home.platform.api_url}${front}projects/far-shop`)
+    await expect(desk.getByRole('heading', { name: 'far-shop' })).toBeVisible()
+    const { id } = await far.deploy('far-shop')
+    await far.ended('far-shop', id)
+    const path = `${front.slice('/app'.length)}projects/far-shop/deployments/${id}`
+    await expect.poll(() => bridge.given('notify').map(([notice]) => [notice.title, notice.path])).toEqual([['far-shop on Quay is ready', path]])
+
+    await bridge.navigate(desk, '/instance/disk')
+    await expect(desk).toHaveURL(/\/app\/instance\/disk$/)
+    await bridge.navigate(desk, path)
+    await expect(desk).toHaveURL(`${home.platform.api_url}/app${path}`)
+    await bridge.navigate(desk, '/projects?do=new-project')
+    await expect(desk).toHaveURL(/\/app\/projects$/)
+    await expect(desk.getByRole('dialog', { name: 'New project' })).toBeVisible()
+  } finally {
+    await forgetInstances(home)
+    await far.remove()
+  }
 })
