@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,6 +14,8 @@ import { expectRefusal, startWorld, type World } from './world.ts'
 let world: World
 let elsewhere: TestPlatform
 const folders: string[] = []
+/** Packed before anything runs: it takes so long that a server would hang up on who falls silent meanwhile. */
+const large = tgzOf(Object.entries({ ...tinyServer('large'), 'cargo.bin': randomBytes(24 * 2 ** 20) }).map(([name, data]) => ({ name, data })))
 const newFolder = () => {
   const folder = mkdtempSync(join(tmpdir(), 'homeport-sources-'))
   folders.push(folder)
@@ -184,11 +187,7 @@ describe('GET source', () => {
 
   test('who leaves half-way, or does not read at all, leaves nothing behind', async () => {
     await world.home.createProject({ slug: 'large' })
-    const cargo = Buffer.alloc(24 * 2 ** 20)
-    // Of no pattern: it does not shrink.
-    for (let at = 0, x = 1; at < cargo.length; at += 4, x = (Math.imul(x, 1103515245) + 12345) | 0) cargo.writeInt32LE(x, at)
-    const files = [...Object.entries(tinyServer('large')).map(([name, data]) => ({ name, data })), { name: 'cargo.bin', data: cargo }]
-    const { id, status } = await send(world.home, 'large', tgzOf(files))
+    const { id, status } = await send(world.home, 'large', large)
     expect(status).toBe('ready')
     const gone = new AbortController()
     const answer = await get('large', id, gone.signal)
