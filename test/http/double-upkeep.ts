@@ -16,14 +16,18 @@ const sampleBackup = {
   created_at: '2026-01-31T12:00:00.000Z',
 }
 
-export function createUpkeepHandlers(): UpkeepHandlers {
+/** `visible` throws the 404 of a project that the caller may not see. */
+export function createUpkeepHandlers(visible: (context: Context, slug: string) => unknown): UpkeepHandlers {
   return {
     getDisk: async () => ({ kinds: [], total_bytes: 0, data_dir: '/data', free_bytes: 0 }),
     listBackups: async () => ({ backups: [sampleBackup], recovered: null }),
     createBackup: async () => ({ backup: sampleBackup, left_out: [] }),
     downloadBackup: async () => Readable.from([Buffer.from('a backup')]),
     deleteBackup: async () => {},
-    downloadSource: async () => Readable.from([Buffer.from('a source')]),
+    async downloadSource(context, { params }) {
+      visible(context, params.slug)
+      return Readable.from([Buffer.from('a source')])
+    },
     cleanDisk: async () => ({ freed: [], freed_bytes: 0 }),
   }
 }

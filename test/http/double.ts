@@ -340,7 +340,7 @@ function createHandlers(
     ...createPreviewHandlers((context, slug) => visible(projects, context, slug)),
     ...createRemoteHandlers(),
     ...createTokenHandlers(),
-    ...createUpkeepHandlers(),
+    ...createUpkeepHandlers((context, slug) => visible(projects, context, slug)),
     ...createPeopleHandlers(),
     getSession: async ({ caller }) => ({
       user: user(caller),

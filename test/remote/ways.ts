@@ -81,3 +81,16 @@ export const expectLocked = (headers: IncomingHttpHeaders) => {
   expect(headers['set-cookie']).toBeUndefined()
   expect(headers.location).toBeUndefined()
 }
+
+export function expectUnreachable(answer: Got, says: RegExp) {
+  expect([answer.status, answer.body.error]).toEqual([502, 'remote_unreachable'])
+  expect(answer.body.message).toMatch(says)
+  expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
+  expect(answer.headers['x-content-type-options']).toBe('nosniff')
+  expect(answer.headers['set-cookie']).toBeUndefined()
+  expect(answer.headers.location).toBeUndefined()
+  expect(answer.text).not.toContain(hostileToken)
+}
+
+/** With which the platform asks instances that mean no good. */
+export const hostileToken = 'svc_the-token-of-the-remote'
