@@ -9,7 +9,7 @@ import type { RemoteRow } from '../store/tables.ts'
 import type { Caller, Context } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 
-export type { Asking, Told } from '../remote/remotes.ts'
+export type { Told } from '../remote/remotes.ts'
 
 type RemoteHandlers = Pick<Handlers<Context>, 'listRemotes' | 'addRemote' | 'updateRemote' | 'deleteRemote'>
 type RemoteDeps = Pick<FeatureDeps, 'store' | 'clock' | 'remotes' | 'remoteTokens'>

@@ -8,7 +8,7 @@ import { explain } from './explain.ts'
 import { bare, inTheClear, isNear } from './origin.ts'
 import { trusted } from './trust.ts'
 
-export interface Question {
+interface Question {
   method: string
   /** Path and query. */
   path: string

@@ -9,7 +9,7 @@ import { readOrigin } from './origin.ts'
 import { checkHead, quoted, readBytes, readJson, readRefusal, typeOf, unreachable } from './reply.ts'
 
 /** Another instance and the token that it is asked with. */
-export interface Target {
+interface Target {
   id: string
   origin: string
   token: string
