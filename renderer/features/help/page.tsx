@@ -61,10 +61,11 @@ export default function HelpPage() {
         ) : found.length > 0 ? (
           <section aria-label="Found">
             <h2>
-              <span role="status">
-                {found.length === 1 ? '1 page' : `${found.length} pages`} for “{query.trim()}”
-              </span>
+              {found.length === 1 ? '1 page' : `${found.length} pages`} for “{query.trim()}”
             </h2>
+            <p className="unseen" role="status">
+              {found.length === 1 ? '1 page' : `${found.length} pages`}
+            </p>
             <Topics topics={found} />
           </section>
         ) : (

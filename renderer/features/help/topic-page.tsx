@@ -13,7 +13,10 @@ export default function HelpTopicPage() {
   const { topic: id = '' } = useParams()
   const topic = findTopic(id)
   useTitle(topic ? `${topic.title} · Help` : 'Help')
-  useEffect(() => window.scrollTo({ top: 0 }), [id])
+  useEffect(() => {
+    // Newer browsers answer with a promise, which is no clean-up.
+    void window.scrollTo({ top: 0 })
+  }, [id])
   if (!topic) return <NotFound />
   const shelf = shelves.find(({ topics }) => topics.includes(topic))
   return (
