@@ -4,10 +4,13 @@ import { dateTime, empty } from './shared.ts'
 
 const name = z.string().trim().min(1).max(60)
 const hue = z.int().min(0).max(359).describe('Colour of the frame around it, in degrees of the colour wheel.')
-const token = z.string().max(200).regex(/^[\w.~+/=-]+$/, 'Give the token alone, without “Bearer”.')
+const token = z
+  .string()
+  .max(200)
+  .regex(/^[\w.~+/=-]+$/, 'Give the token alone, without “Bearer”.')
 
 /** Another instance, or a hosted account, that this dashboard can show. Its token never leaves the platform. */
-export const remote = z.object({
+const remote = z.object({
   id: z.string(),
   name: z.string(),
   origin: z.string().describe('Where its API is, such as https://deploy.example.com; the token goes there and nowhere else.'),
