@@ -11,11 +11,7 @@ export interface Sending {
  * Posts a file, and tells how far it is on its way: `fetch` cannot say that. Throws an ApiProblem when it is refused, and the reason
  * of the signal when that ends it: nothing of it goes on then.
  */
-export function sendFile(
-  url: string,
-  file: Blob,
-  { type, signal, onProgress }: Sending,
-): Promise<{ status: number; text: string }> {
+export function sendFile(url: string, file: Blob, { type, signal, onProgress }: Sending): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason)
     const request = new XMLHttpRequest()

@@ -79,7 +79,7 @@ export function createDoors(options: DoorOptions): Door[] {
     {
       path: '/app/**',
       is_counted: false,
-      answer: ({ params, headers }) => dashboard(params.path ?? '/app/', String(headers['accept-encoding'] ?? '')),
+      answer: ({ params, headers }) => dashboard(params.path ?? '/app/', headers['accept-encoding'] ?? ''),
     },
     { path: '/app', is_counted: false, answer: async () => redirect(302, '/app/') },
     { path: '/', is_counted: false, answer: async ({ accepts_html }) => (accepts_html ? redirect(302, '/app/') : json(200, directory)) },

@@ -14,8 +14,7 @@ export default function HelpTopicPage() {
   const topic = findTopic(id)
   useTitle(topic ? `${topic.title} · Help` : 'Help')
   useEffect(() => {
-    // Newer browsers answer with a promise, which is no clean-up.
-    void window.scrollTo({ top: 0 })
+    window.scrollTo({ top: 0 })
   }, [id])
   if (!topic) return <NotFound />
   const shelf = shelves.find(({ topics }) => topics.includes(topic))
