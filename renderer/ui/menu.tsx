@@ -1,15 +1,16 @@
 import type { LucideIcon } from 'lucide-react'
 import { Check } from 'lucide-react'
 import { DropdownMenu } from 'radix-ui'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import './menu.css'
 
 /** A menu under whatever opens it. */
 export function Menu({ trigger, align = 'end', children }: { trigger: ReactNode; align?: 'start' | 'end'; children: ReactNode }) {
+  const [isOpen, setOpen] = useState(false)
   return (
-    <DropdownMenu.Root modal={false}>
+    <DropdownMenu.Root modal={false} open={isOpen} onOpenChange={setOpen}>
       <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
-      <DropdownMenu.Portal>
+      <DropdownMenu.Portal container={landmark()}>
         <DropdownMenu.Content className="menu" align={align} sideOffset={6} collisionPadding={8}>
           {children}
         </DropdownMenu.Content>
@@ -17,6 +18,9 @@ export function Menu({ trigger, align = 'end', children }: { trigger: ReactNode;
     </DropdownMenu.Root>
   )
 }
+
+/** Where what hangs over the page belongs: a reader who goes from landmark to landmark would miss it outside of them. */
+export const landmark = () => document.getElementById('main')
 
 export function MenuItem({
   icon: Icon,

@@ -323,6 +323,8 @@ export const screens = (scene: Known): Screen[] => [
   {
     name: 'offline',
     path: 'projects/harbour-shop',
+    // A stream that is open already would not hear of it.
+    before: (page) => page.route('**/instance/events', (route) => route.abort()),
     async act(page) {
       await page.context().setOffline(true)
       await page.getByText('The connection to Homeport is lost.').waitFor()

@@ -72,12 +72,13 @@ export function Frame({ children }: { children: ReactNode }) {
           onClick={() => setRailOpen(!railOpen)}
         />
         {isRemote ? (
-          <Link href="/" className="topbar-home topbar-remote" aria-label={`${connection.name}, projects`}>
+          <Link href="/" className="topbar-home topbar-remote">
             <InstanceMark connection={connection} size={26} />
             <span className="topbar-names">
               <span className="clip">{connection.name}</span>
               <span className="clip mono">{hostOf(connection.origin)}</span>
             </span>
+            <span className="unseen">, projects</span>
           </Link>
         ) : (
           <Link href="/" className="topbar-home" aria-label="Homeport, projects">

@@ -51,14 +51,14 @@ export default function InstancePage() {
       <InstanceHead />
       <Recovered />
       <div className="instance-columns">
-        <section className="card card-body stack" aria-labelledby="runtime">
-          <h2 id="runtime">Runtime</h2>
+        <div className="card card-body stack">
+          <h2>Runtime</h2>
           <EngineReport />
           <p className="faint">
             Secrets are encrypted with a master key that lies{' '}
             {instance.encryption === 'keychain' ? 'in the keychain of this machine' : 'in a file of the data folder'}.
           </p>
-        </section>
+        </div>
         <section className="card" aria-labelledby="addresses">
           <header className="card-head">
             <h2 id="addresses">Addresses</h2>

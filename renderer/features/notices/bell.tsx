@@ -1,9 +1,11 @@
 import { Bell, CircleAlert, CircleCheck } from 'lucide-react'
 import { DropdownMenu } from 'radix-ui'
+import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { useConnection } from '../../stores/connection.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { calm } from '../../ui/calm.ts'
+import { landmark } from '../../ui/menu.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { boardOf, useNotices } from './store.ts'
 import './bell.css'
@@ -13,9 +15,14 @@ export function NoticeBell({ align }: { align: 'start' | 'end' }) {
   const instance = useConnection((state) => state.current.id)
   const { notices, unread } = useNotices(({ boards }) => boardOf(boards, instance))
   const read = useNotices((state) => state.read)
+  const [isOpen, setOpen] = useState(false)
   const [, go] = useLocation()
+  const turn = (open: boolean) => {
+    setOpen(open)
+    if (!open) read(instance)
+  }
   return (
-    <DropdownMenu.Root modal={false} onOpenChange={(open) => !open && read(instance)}>
+    <DropdownMenu.Root modal={false} open={isOpen} onOpenChange={turn}>
       <span className="bell">
         <DropdownMenu.Trigger asChild>
           <IconButton icon={Bell} label={unread > 0 ? `Notices: ${unread} new` : 'Notices'} />
@@ -26,10 +33,12 @@ export function NoticeBell({ align }: { align: 'start' | 'end' }) {
           </span>
         )}
       </span>
-      <DropdownMenu.Portal>
+      <DropdownMenu.Portal container={landmark()}>
         <DropdownMenu.Content className="menu notices" align={align} sideOffset={6} collisionPadding={8} aria-label="Notices">
           {notices.length === 0 && (
-            <p className="notices-none quiet">Nothing has ended yet. Deployments, crashes and domains report here when you look elsewhere.</p>
+            <DropdownMenu.Item disabled className="notices-none quiet">
+              Nothing has ended yet. Deployments, crashes and domains report here when you look elsewhere.
+            </DropdownMenu.Item>
           )}
           {notices.map((notice, index) => (
             <DropdownMenu.Item

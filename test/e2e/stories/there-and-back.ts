@@ -29,7 +29,7 @@ export async function thereAndBack(teller: Teller): Promise<void> {
     await goTo(teller, 'projects/voyager')
     const dialog = desk.getByRole('dialog')
     // On a phone it stands in the bar at the top.
-    const front = desk.getByRole('region', { name: 'Instance in front' }).or(desk.getByRole('link', { name: 'Lagoon, projects' }))
+    const front = desk.getByRole('region', { name: 'Instance in front' }).or(desk.getByRole('link', { name: /^Lagoon.*, projects$/ }))
     await hand.pick(desk.getByRole('button', { name: 'More actions' }), 'Promote…')
     await expect(dialog.getByText('There is none of this slug: a new project is made.')).toBeVisible()
     await hand.press(dialog.getByRole('checkbox', { name: 'TIDES' }))
