@@ -32,6 +32,8 @@ const test = base.extend<object, { stage: Stage; contexts: BrowserContext[] }>({
   ],
 })
 
+test.describe.configure({ mode: 'parallel' })
+
 // Names are known before the scene is set; what is behind them then is another matter.
 for (const { name } of screens({ serving_id: '', failed_id: '', running_id: '' })) {
   test(`for everybody, in both themes, wide and narrow: ${name}`, async ({ contexts, stage }) => {

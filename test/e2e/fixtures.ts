@@ -56,6 +56,8 @@ export const rulesOfColour = ['color-contrast', 'link-in-text-block']
 
 /** No finding in axe, however small, and nothing wider than the window. `only`: some rules, where the others have been asked already. */
 export async function expectForEverybody(page: Page, name: string, { only }: { only?: string[] } = {}): Promise<void> {
+  // Before its script has come, a page is a frame without a content.
+  await expect(page.locator('h1').first(), `${name} has its heading`).toBeVisible()
   await settled(page)
   // There are no frames, so axe may report from the page itself; else it opens a second one for each report.
   const axe = new AxeBuilder({ page }).setLegacyMode()

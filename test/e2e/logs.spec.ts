@@ -106,7 +106,7 @@ test('what an app prints is text, whatever it looks like', async ({ desk, home, 
   expect(await desk.locator('.log-panel a, .log-panel img').count()).toBe(0)
 })
 
-test('100 000 lines scroll at the pace of the screen', async ({ desk, home, repository }) => {
+test('of 100 000 lines those in sight are on the page, and any is found', async ({ desk, home, repository }) => {
   test.setTimeout(180_000)
   const flood =
     "for (let line = 0; line < 100000; line++) console.log('\\x1b[32mcompiled\\x1b[0m module ' + line + ' of the fleet, with its sails and its anchors')"
@@ -116,28 +116,20 @@ test('100 000 lines scroll at the pace of the screen', async ({ desk, home, repo
   await expect(desk.locator('.log-foot')).toContainText(/100,\d{3} lines/, { timeout: 60_000 })
   await expect(desk.locator('.log-foot')).toContainText('Complete')
 
-  const worst = await desk.locator('.log-scroller').evaluate(async (scroller) => {
-    const frames: number[] = []
-    let before = await new Promise<number>(requestAnimationFrame)
+  // How smooth it is, `npm run bench -- desk` says; here no more of it may be on the page than is in sight.
+  const most = await desk.locator('.log-scroller').evaluate(async (scroller) => {
+    let rows = 0
     for (let step = 0; step < 90; step++) {
       scroller.scrollTop = (scroller.scrollHeight * step) / 90
-      const now = await new Promise<number>(requestAnimationFrame)
-      frames.push(now - before)
-      before = now
+      await new Promise(requestAnimationFrame)
+      rows = Math.max(rows, scroller.querySelectorAll('.log-line').length)
     }
-    return frames.toSorted((a, b) => a - b)
+    return rows
   })
-  const median = worst[Math.floor(worst.length / 2)] ?? Infinity
-  test
-    .info()
-    .annotations.push({ type: 'frame', description: `median ${median.toFixed(1)} ms, p95 ${worst[Math.floor(worst.length * 0.95)]?.toFixed(1)} ms` })
-  console.log(`      100 000 lines: frame median ${median.toFixed(1)} ms, p95 ${worst[Math.floor(worst.length * 0.95)]?.toFixed(1)} ms`)
-  // 60 frames a second are 16.7 ms; a busy machine may miss some, the median may not.
-  expect(median).toBeLessThan(20)
+  expect(most).toBeGreaterThan(5)
+  expect(most).toBeLessThan(120)
   expect(await lines(desk).count()).toBeLessThan(120)
 
-  const began = Date.now()
   await desk.getByRole('searchbox', { name: 'Search the log' }).fill('module 77777 ')
   await expect(lines(desk)).toHaveCount(1)
-  console.log(`      found one among them in ${Date.now() - began} ms`)
 })

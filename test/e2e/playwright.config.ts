@@ -6,8 +6,8 @@ export default defineConfig({
   testDir: '.',
   testMatch: '*.spec.ts',
   outputDir: '../../test-results/e2e',
-  // Two cores: the builds of one story are enough for them.
-  workers: 1,
+  // A story waits most of the time. How quick anything is, `npm run bench -- desk` says, where nothing else runs.
+  workers: 2,
   fullyParallel: false,
   forbidOnly: true,
   retries: 0,
