@@ -11,6 +11,8 @@ export interface DeploymentFilter {
 export const keys = {
   session: ['session'],
   projects: ['projects'],
+  /** What the platform finds among projects that are not all here. */
+  found: (words: readonly string[]) => ['found', ...words],
   project: (slug: string) => ['project', slug],
   deployments: (slug: string, filter: DeploymentFilter) => ['deployments', slug, filter],
   /** The newest deployment of a project, or null. */

@@ -57,6 +57,7 @@ export const routes = {
   listTokens: 'GET /v1/tokens',
   revokeToken: 'DELETE /v1/tokens/{id}',
   listSparklines: 'GET /instance/sparklines',
+  findProjects: 'GET /instance/projects',
   createPurgeToken: 'POST /v1/projects/{slug}/cache/token',
   purgeAll: 'POST /v1/projects/{slug}/cache/purge-all',
   purgeTags: 'POST /v1/projects/{slug}/cache/purge-tags',

@@ -10,7 +10,7 @@ import { networkOperations } from './network.ts'
 import type { HandlersOf, OperationSpec } from './operation.ts'
 import { peopleOperations } from './people.ts'
 import { previewOperations, screenshotOperations, watchOperations } from './previews.ts'
-import { projectOperations } from './projects.ts'
+import { projectOperations, projectSearchOperations } from './projects.ts'
 import { sourceOperations } from './sources.ts'
 import { remoteOperations } from './remotes.ts'
 import { tokenOperations } from './tokens.ts'
@@ -42,6 +42,7 @@ export const allOperations = {
   ...databaseDumpOperations,
   ...networkOperations,
   ...sparklineOperations,
+  ...projectSearchOperations,
   ...watchOperations,
   ...diskOperations,
   ...backupOperations,

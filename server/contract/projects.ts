@@ -134,3 +134,28 @@ export const projectOperations = {
     errors: ['project_not_found'],
   }),
 }
+
+/** How many a search brings at most: more than that is no answer to look through. */
+export const foundAtMost = 200
+
+export const projectSearchOperations = {
+  findProjects: operation({
+    method: 'GET',
+    path: '/instance/projects',
+    group: 'Instance',
+    summary: 'Search the projects, newest first',
+    description: `Each of the words has to be in the name, the slug or the repository. The newest ${foundAtMost} that fit.`,
+    access: 'caller',
+    params: empty,
+    query: z.object({ q: z.string().min(1).max(300) }),
+    success: {
+      status: 200,
+      json: z.object({
+        projects: z.array(project),
+        count: z.number().int().describe('How many fit in all.'),
+        total: z.number().int().describe('How many there are.'),
+      }),
+    },
+    errors: ['invalid_input'],
+  }),
+}

@@ -1,11 +1,22 @@
 import { Problem } from '../contract/errors.ts'
+import { isFound, wordsOf } from '../contract/find-project.ts'
 import type { Handlers } from '../contract/index.ts'
 import { limits } from '../contract/limits.ts'
+import { foundAtMost } from '../contract/projects.ts'
 import { isoTime } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import { pageOf, readCursor } from '../store/page.ts'
 import type { Tx } from '../store/open.ts'
-import { countProjects, findProject, findProjectBySlug, insertProject, listProjects, updateProject } from '../store/projects.ts'
+import {
+  countProjects,
+  findProject,
+  findProjectBySeq,
+  findProjectBySlug,
+  insertProject,
+  listNames,
+  listProjects,
+  updateProject,
+} from '../store/projects.ts'
 import type { ProjectRow } from '../store/tables.ts'
 import { accountsOf, ownAccount, projectFor } from './access.ts'
 import type { Caller, Context } from './context.ts'
@@ -16,7 +27,10 @@ import { planOf } from './plans.ts'
 import { presentProject } from './present.ts'
 import { noRepository, repositoryColumns } from './repository.ts'
 
-type ProjectHandlers = Pick<Handlers<Context>, 'createProject' | 'listProjects' | 'getProject' | 'updateProject' | 'deleteProject' | 'stopProject'>
+type ProjectHandlers = Pick<
+  Handlers<Context>,
+  'createProject' | 'listProjects' | 'findProjects' | 'getProject' | 'updateProject' | 'deleteProject' | 'stopProject'
+>
 
 export interface NewProject {
   name: string
@@ -77,6 +91,16 @@ export function createProjectHandlers(deps: FeatureDeps): ProjectHandlers {
       const rows = await db.read((tx) => listProjects(tx, { accounts: accountsOf(tx, caller), before, limit: limit + 1 }))
       const page = pageOf(rows, limit)
       return { projects: page.rows.map(presentProject), next_cursor: page.next_cursor }
+    },
+
+    async findProjects({ caller }, { query }) {
+      const words = wordsOf(query.q)
+      return db.read((tx) => {
+        const all = accountsOf(tx, caller).flatMap((account) => listNames(tx, account))
+        const fit = all.filter((one) => isFound(one, words)).sort((a, b) => b.seq - a.seq)
+        const rows = fit.slice(0, foundAtMost).flatMap(({ seq }) => findProjectBySeq(tx, seq) ?? [])
+        return { projects: rows.map(presentProject), count: fit.length, total: all.length }
+      })
     },
 
     async getProject({ caller }, { params }) {

@@ -24,6 +24,15 @@ export function listProjects(tx: Tx, options: { accounts: string[]; before: numb
   return options.accounts.length > 1 ? rows.sort((a, b) => b.seq - a.seq).slice(0, options.limit) : rows
 }
 
+/** What a search looks at, of every project of an account, newest first. */
+export function listNames(tx: Tx, account: string): Pick<ProjectRow, 'seq' | 'name' | 'slug' | 'repo_url'>[] {
+  return tx.sqlAll('SELECT seq, name, slug, repo_url FROM projects WHERE account_id = ? AND deleted_at IS NULL ORDER BY seq DESC', account)
+}
+
+export function findProjectBySeq(tx: Tx, seq: number): ProjectRow | undefined {
+  return tx.sqlFirst('SELECT * FROM projects WHERE seq = ?', seq)
+}
+
 /** Those that were asked for something since a moment, the last first. */
 export function listLastRequested(tx: Tx, accounts: string[], since: string, limit: number): { id: string; slug: string }[] {
   const rows = accounts.flatMap((account) =>

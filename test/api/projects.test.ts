@@ -339,3 +339,33 @@ describe('DELETE and stop', () => {
     expect(projectOf(await world.ask('owner', 'GET', '/v1/projects/stopped')).status).toBe('inactive')
   })
 })
+
+describe('GET /instance/projects', () => {
+  const find = (q: string, who: 'owner' | 'stranger' = 'owner') => world.ask(who, 'GET', `/instance/projects?q=${encodeURIComponent(q)}`)
+  const slugs = (answer: Answer) => (answer.body.projects as { slug: string }[]).map(({ slug }) => slug)
+
+  test('every word in name, slug or repository, in any case; newest first; with how many there are', async () => {
+    for (const [name, slug] of [
+      ['Ångström Boats', 'sought-one'],
+      ['Boats and ROPE', 'sought-two'],
+    ])
+      expect((await create({ name, slug, repo_url: 'https://git.example/quay/boats.git' })).status).toBe(201)
+    expect(slugs(await find('boats sought'))).toEqual(['sought-two', 'sought-one'])
+    expect(slugs(await find('ångström'))).toEqual(['sought-one'])
+    expect(slugs(await find('QUAY rope'))).toEqual(['sought-two'])
+    const none = await find('boats%')
+    expect([slugs(none), none.body.count]).toEqual([[], 0])
+    expect(none.body.total).toBeGreaterThanOrEqual(2)
+  })
+
+  test('nothing of somebody else, nothing that is deleted', async () => {
+    expect((await create({ name: 'Gone boats', slug: 'sought-gone' })).status).toBe(201)
+    expect((await world.ask('owner', 'DELETE', '/v1/projects/sought-gone')).status).toBe(204)
+    expect(slugs(await find('sought', 'stranger'))).toEqual([])
+    expect(slugs(await find('sought'))).not.toContain('sought-gone')
+  })
+
+  test('400 without anything to look for', async () => {
+    expectRefusal(await world.ask('owner', 'GET', '/instance/projects?q='), 400, 'invalid_input')
+  })
+})

@@ -16,6 +16,7 @@ type EdgeHandlers = Pick<
   | 'inspectCache'
   | 'getMetrics'
   | 'listSparklines'
+  | 'findProjects'
   | 'getHttps'
   | 'trustAuthority'
   | 'removeAuthority'
@@ -59,6 +60,7 @@ export function createEdgeHandlers(visible: (context: Context, slug: string) => 
       visible(context, params.slug)
       return { url: body.url, key: body.url, verdict: 'MISS' as const, why: 'Nothing is stored.', stored: null, answer: null }
     },
+    findProjects: async () => ({ projects: [], count: 0, total: 0 }),
     listSparklines: async () => ({ from: now, projects: [] }),
     async getMetrics(context, { params, query }) {
       visible(context, params.slug)

@@ -34,13 +34,14 @@ import {
   Waypoints,
   Wifi,
 } from 'lucide-react'
-import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import { type ReactNode, useMemo, useRef, useState } from 'react'
 import { useLocation, useRoute } from 'wouter'
 import { useAction } from '../../api/actions.ts'
 import { useCheckRepository } from '../../api/previews.ts'
-import { isFound, wordsOf } from '../../api/find-project.ts'
+import { wordsOf } from '../../../server/contract/find-project.ts'
+import { useFoundProjects } from '../../api/found-projects.ts'
 import { useOffered } from '../../api/offered.ts'
-import { useInstance, useProject, useProjects } from '../../api/queries.ts'
+import { useInstance, useProject } from '../../api/queries.ts'
 import { useHomeSession } from '../../api/remotes.ts'
 import { base } from '../../stores/address.ts'
 import { useConnection } from '../../stores/connection.ts'
@@ -203,21 +204,8 @@ function ProjectActs({ slug, ...group }: GroupProps & { slug: string }) {
 }
 
 function Projects({ words, run }: { words: string[]; run: GroupProps['run'] }) {
-  const { data, hasNextPage, isFetchingNextPage, fetchNextPage, error } = useProjects()
   const [, go] = useLocation()
-  const searching = words.length > 0
-  useEffect(() => {
-    if (searching && hasNextPage && !isFetchingNextPage && !error) void fetchNextPage()
-  }, [searching, hasNextPage, isFetchingNextPage, error, fetchNextPage])
-  const shown = useMemo(() => {
-    const all = data?.pages.flatMap((page) => page.projects) ?? []
-    const found = []
-    for (const project of all) {
-      if (isFound(project, words)) found.push(project)
-      if (found.length === shownProjects) break
-    }
-    return found
-  }, [data, words])
+  const shown = useFoundProjects(words.join(' ')).shown.slice(0, shownProjects)
   if (shown.length === 0) return null
   return (
     <Command.Group heading="Projects">

@@ -1,9 +1,8 @@
 import { Plus, Search, Ship } from 'lucide-react'
-import { useDeferredValue, useEffect, useMemo, useState } from 'react'
+import { useDeferredValue, useState } from 'react'
 import { useSearchParams } from 'wouter'
-import { isFound, wordsOf } from '../../api/find-project.ts'
+import { useFoundProjects } from '../../api/found-projects.ts'
 import { problemFrom } from '../../api/problem.ts'
-import { useProjects } from '../../api/queries.ts'
 import { useUi } from '../../stores/ui.ts'
 import { Button } from '../../ui/button.tsx'
 import { Empty, ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
@@ -20,24 +19,12 @@ export function ProjectsPage() {
   useTitle('Projects')
   const setNewProjectOpen = useUi((state) => state.setNewProjectOpen)
   const offer = useOffer((state) => state.offer)
-  const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = useProjects()
   const [params, setParams] = useSearchParams()
   const query = params.get('q') ?? ''
   const words = useDeferredValue(query.trim().toLowerCase())
-  const [isSearching, setSearching] = useState(words !== '')
-
-  const all = useMemo(() => data?.pages.flatMap((page) => page.projects) ?? [], [data])
-  const shown = useMemo(() => {
-    const sought = wordsOf(words)
-    return sought.length === 0 ? all : all.filter((project) => isFound(project, sought))
-  }, [all, words])
-
-  // The platform lists but does not search: to find among all, all have to be here. They begin to come when somebody is about to
-  // type; they stay, and the stream keeps them true.
-  const bringsAll = isSearching || words !== ''
-  useEffect(() => {
-    if (bringsAll && hasNextPage && !isFetchingNextPage && !error) void fetchNextPage()
-  }, [bringsAll, hasNextPage, isFetchingNextPage, error, fetchNextPage])
+  const [isSoon, setSoon] = useState(false)
+  const found = useFoundProjects(words, isSoon)
+  const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage, refetch, all, shown } = found
 
   if (data && all.length === 0) return <Welcome />
   return (
@@ -60,7 +47,7 @@ export function ProjectsPage() {
                 placeholder="Name, slug or repository"
                 aria-label="Search projects"
                 value={query}
-                onFocus={() => setSearching(true)}
+                onFocus={() => setSoon(true)}
                 onChange={({ target }) => setParams(target.value === '' ? {} : { q: target.value }, { replace: true })}
               />
             </div>
@@ -74,18 +61,20 @@ export function ProjectsPage() {
         <div className="card projects-card" hidden={error !== null && !data}>
           {isPending && <SkeletonRows rows={8} height={rowHeight} />}
           {shown.length > 0 && (
-            <ProjectList projects={shown} words={words} onEnd={() => hasNextPage && !isFetchingNextPage && void fetchNextPage()} />
+            <ProjectList
+              projects={shown}
+              words={words}
+              onEnd={() => !found.is_search && hasNextPage && !isFetchingNextPage && void fetchNextPage()}
+            />
           )}
-          {data && shown.length === 0 && !hasNextPage && (
+          {data && shown.length === 0 && !found.is_searching && (
             <Empty icon={Ship} title="No project fits" action={<Button onClick={() => setParams({}, { replace: true })}>Show all projects</Button>}>
               Nothing here has “{query}” in its name, slug or repository.
             </Empty>
           )}
         </div>
         <p className="faint projects-count" role="status">
-          {words !== '' && hasNextPage
-            ? `Searching; ${count(all.length)} projects so far`
-            : data && sentence(shown.length, all.length, words !== '', hasNextPage)}
+          {data && sentence(found)}
         </p>
         {words === '' && <TourPlace />}
       </div>
@@ -93,9 +82,11 @@ export function ProjectsPage() {
   )
 }
 
-function sentence(shown: number, all: number, searching: boolean, more: boolean): string {
-  if (searching) return `${count(shown)} of ${count(all)} projects`
-  return more ? `The newest ${count(all)} projects; more come as you scroll` : `${count(all)} ${all === 1 ? 'project' : 'projects'}`
+function sentence(found: ReturnType<typeof useFoundProjects>): string {
+  if (found.is_searching) return `Searching; ${count(found.shown.length)} so far`
+  if (found.is_search) return `${count(found.count)} of ${count(found.total)} projects`
+  const all = found.all.length
+  return found.hasNextPage ? `The newest ${count(all)} projects; more come as you scroll` : `${count(all)} ${all === 1 ? 'project' : 'projects'}`
 }
 
 function count(value: number): string {

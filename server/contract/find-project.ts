@@ -1,9 +1,10 @@
-import type { Project } from '../../server/contract/projects.ts'
+import type { Project } from './projects.ts'
 
-const texts = new WeakMap<Project, string>()
+type Sought = Pick<Project, 'name' | 'slug' | 'repo_url'>
+const texts = new WeakMap<Sought, string>()
 
 /** Whether each of the words is in the name, the slug or the repository. A project's text is made once: ten thousand are asked at every key. */
-export function isFound(project: Project, words: readonly string[]): boolean {
+export function isFound(project: Sought, words: readonly string[]): boolean {
   let text = texts.get(project)
   if (text === undefined) {
     text = `${project.name}\n${project.slug}\n${project.repo_url ?? ''}`.toLowerCase()
