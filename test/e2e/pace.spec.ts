@@ -18,6 +18,8 @@ const test = base.extend<object, { stage: Stage }>({
   ],
 })
 
+test.describe.configure({ mode: 'parallel' })
+
 /** `SCREENS=cache,disk` looks at those alone, while one works on them. */
 const wanted = process.env['SCREENS']?.split(',') ?? ['']
 
