@@ -168,12 +168,12 @@ test('again, to the project that is there: one build, with what was chosen, and 
     { key: 'TIDES', value: 'high', environment: null },
     { key: 'ONLY_THERE', value: secrets[1], environment: 'preview' },
   ])
-  // The variable would have begun a build of the old source: that one ended before it did anything.
+  // The variable would have begun a build of the old source: that one never served.
   const after = (await deployments(there, 'quay-shop')).slice(0, -before.length)
-  expect(after.map(({ trigger, status }) => [trigger, status])).toEqual([
-    ['upload', 'ready'],
-    ['env_change', 'canceled'],
-  ])
+  expect(after.map(({ trigger }) => trigger)).toEqual(['upload', 'env_change'])
+  expect(after[0]?.status).toBe('ready')
+  // With the new settings the old source may have failed before it could be canceled.
+  expect(['canceled', 'failed']).toContain(after[1]?.status)
 })
 
 test('a project of another instance is pulled to this machine', async ({ desk, home, berth }) => {
