@@ -26,6 +26,9 @@ export async function setStage({ pictures = false } = {}): Promise<Stage> {
 
 const lastSeenBy = new WeakMap<BrowserContext, Screen['seen_by']>()
 
+/** The gallery has no runner that would be patient for it. */
+const patience = { timeout: 20_000 }
+
 /** A page of its own for each screen, so that what one leaves behind (a slow line, an upload) is nowhere else. */
 export async function openScreen(context: BrowserContext, { scene, empty }: Stage, screen: Screen): Promise<Page> {
   const { path, seen_by = 'owner', before, is_loading = false, act } = screen
@@ -41,9 +44,9 @@ export async function openScreen(context: BrowserContext, { scene, empty }: Stag
   await before?.(page)
   await page.goto(`${home.platform.dashboard_url}${path}`)
   const skeletons = page.locator('.skeleton, .skeleton-row')
-  await expect(page.locator('h1').first(), `${screen.name} has its heading`).toBeVisible()
-  if (is_loading) await expect(skeletons.first()).toBeVisible()
-  else await expect(skeletons, `${screen.name} has its answers`).toHaveCount(0)
+  await expect(page.locator('h1').first(), `${screen.name} has its heading`).toBeVisible(patience)
+  if (is_loading) await expect(skeletons.first()).toBeVisible(patience)
+  else await expect(skeletons, `${screen.name} has its answers`).toHaveCount(0, patience)
   await act?.(page)
   await settled(page)
   return page
