@@ -22,8 +22,8 @@ export function DeploymentNews({
   const { status } = deployment
   const hasEnded = isTerminal(status)
   return (
-    <div className="card news" role="status">
-      <p className="news-words">
+    <div className="card deployment-news" role="status">
+      <p className="deployment-news-words">
         <StatusWord sign={deploymentSign(status)} />
         <span>{hasEnded ? words[status] : words.running}</span>
       </p>

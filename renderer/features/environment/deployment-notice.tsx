@@ -43,7 +43,7 @@ export function DeploymentNotice({
     <>
       {started !== null && <Followed slug={slug} id={started} isStale={isStale} onDismiss={() => onStarted(null)} />}
       {isStale && (
-        <div className="card news" role="status">
+        <div className="card deployment-news" role="status">
           <p>
             {changed.length === 1 ? (
               <>

@@ -105,7 +105,7 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
     >
       <DeploymentNotice project={project} variables={data} started={started} onStarted={setStarted} />
       {leftOut.length > 0 && (
-        <div className="card news" role="status">
+        <div className="card deployment-news" role="status">
           <p>
             Downloaded without <code>{leftOut.join(', ')}</code>: the format cannot hold {leftOut.length === 1 ? 'its value' : 'their values'}. A
             comment stands in {leftOut.length === 1 ? 'its' : 'their'} place.
