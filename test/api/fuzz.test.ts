@@ -107,11 +107,13 @@ describe('whatever is asked of the platform', () => {
         const code = answer.body.error as keyof typeof errorStatus
         expect(errorStatus[code]).toBe(answer.status)
         expect(answer.body.request_id).toBe(answer.headers.get('x-request-id'))
+        // A step upwards is taken before it is sent: it asks something else than this operation.
+        if ([slug, child].some((one) => one === '..' || one === '.')) return
         // What is announced for the operation, or what any request may meet.
         const general = ['unauthorized', 'forbidden', 'route_not_found', 'invalid_input', 'invalid_json', 'uri_too_long', 'payload_too_large']
         expect([...spec.errors, ...general]).toContain(code)
       }),
-      { numRuns: Number(process.env.HOMEPORT_FUZZ_RUNS ?? 800) },
+      { numRuns: Number(process.env.HOMEPORT_FUZZ_RUNS ?? 800), seed: Number(process.env.HOMEPORT_FUZZ_SEED ?? 20_261_121) },
     )
     expect(ids.size).toBe(asked)
     expect((await world.home.project('target')).slug).toBe('target')

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { DeskNews } from '../../server/index.ts'
 import { startTestPlatform, type TestPlatform, until } from '../support/platform.ts'
@@ -39,8 +41,12 @@ test('it says at once how things stand', async () => {
 
 test('a deployment is seen while it runs, and its end is told once', { skip: !requires('git').ok }, async () => {
   await home.createProject({ slug: 'shop', repo_url: repository.url })
+  // Its build goes on until it was seen: on a quick machine it would be over before anybody is told.
+  const gate = join(home.data_dir, 'seen')
+  await home.api('PATCH', '/v1/projects/shop', { build_command: `until [ -e ${gate} ]; do sleep 0.02; done` })
   const { id } = await home.deploy('shop')
   await until(() => (heard.some(({ builds }) => builds === 1) ? true : undefined), { what: 'a build under way' })
+  writeFileSync(gate, '')
   await reaches('shop', 'live')
   expect(await ended(1)).toEqual([{ id, slug: 'shop', status: 'ready', preview: null, title: 'First', message: null }])
   await until(() => (last()?.builds === 0 ? true : undefined), { what: 'the end of all builds' })
