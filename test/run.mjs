@@ -105,7 +105,7 @@ async function checkBuild() {
 async function vitest(files = []) {
   const path = join(reports, 'vitest.json')
   const args = ['run', '--config', 'test/vitest.config.ts', '--reporter=default', '--reporter=json', `--outputFile.json=${path}`, ...files]
-  const { code } = await run([bin('vitest/vitest.mjs'), ...args], { minutes: 30, isShown: true })
+  const { code } = await run([bin('vitest/vitest.mjs'), ...args], { minutes: 40, isShown: true })
   const { testResults } = readReport(path, 'vitest', code) ?? { testResults: [] }
   for (const file of testResults) {
     const name = relative(root, file.name)
