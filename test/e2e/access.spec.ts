@@ -41,11 +41,16 @@ for (const { name } of screens({ serving_id: '', failed_id: '', running_id: '' }
     const screen = screens(stage.scene).find((one) => one.name === name)
     if (!screen) throw new Error(`${name} is gone`)
     for (const [index, { width, narrow }] of windows.entries()) {
+      // What is long or not there yet is hardest where there is the least room.
+      if (width > 500 && /^long-|-loading$/.test(name)) continue
       const page = await openScreen(contexts[index]!, stage, screen)
       await page.emulateMedia({ colorScheme: 'light' })
       await expectForEverybody(page, `${name}, light, ${width} wide`)
-      await page.emulateMedia({ colorScheme: 'dark' })
-      await expectForEverybody(page, `${name}, dark, ${width} wide`, { only: rulesOfColour })
+      // A colour is the same however wide the window is.
+      if (width > 500 || /^long-|-loading$/.test(name)) {
+        await page.emulateMedia({ colorScheme: 'dark' })
+        await expectForEverybody(page, `${name}, dark, ${width} wide`, { only: rulesOfColour })
+      }
       await page.setViewportSize({ width: narrow, height: 844 })
       await expectFits(page, `${name}, ${narrow} wide`)
       await closeScreen(page)

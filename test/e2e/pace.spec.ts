@@ -24,7 +24,7 @@ test.describe.configure({ mode: 'parallel' })
 const wanted = process.env['SCREENS']?.split(',') ?? ['']
 
 for (const width of [1280, 390]) {
-  test(`nothing jumps by itself on any screen, ${width} wide: by its address, and from another one`, async ({ browser, stage }) => {
+  test(`nothing jumps by itself on any screen, ${width} wide`, async ({ browser, stage }) => {
     test.setTimeout(600_000)
     const context = await browser.newContext({ viewport: { width, height: 844 }, hasTouch: width < 500, locale: 'en-GB' })
     await watchPace(context)
@@ -40,7 +40,8 @@ for (const width of [1280, 390]) {
           expect.soft(sum, `${screen.name}, ${when}: ${who.join('; ')}`).toBeLessThan(0.02)
         }
         await holdsStill('asked for by its address')
-        if (screen.seen_by === undefined) {
+        // Where one comes from is the same in a narrow window.
+        if (screen.seen_by === undefined && width > 500) {
           const address = page.url()
           await page.evaluate(() => history.pushState(null, '', '/app/account'))
           await page.getByRole('heading', { name: 'Account', level: 1 }).waitFor()
