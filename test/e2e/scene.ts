@@ -213,6 +213,8 @@ const timer = setInterval(() => require('node:fs').existsSync(${JSON.stringify(g
     what: 'the build of the ferry',
   })
 
+  await home.api('POST', '/v1/tokens', { name: 'Deploys from CI' })
+
   if (pictures) {
     const { previews } = (await home.api<{ previews: Preview[] }>('GET', '/v1/projects/harbour-shop/previews')).body
     for (const { deployment_id, url } of previews) if (url !== null) await pictured(home, 'harbour-shop', deployment_id)
