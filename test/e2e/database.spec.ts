@@ -39,7 +39,7 @@ test('a database is dumped, put back, replaced by a file and dropped', async ({ 
   const addresses: string[] = []
   desk.on('request', (request) => addresses.push(request.url()))
   await desk.goto(`${home.platform.dashboard_url}projects/told/database`)
-  await expect(desk.getByRole('heading', { name: 'Connection' })).toBeVisible()
+  await expect(desk.getByRole('heading', { name: 'Connection', exact: true })).toBeVisible()
   expect(await desk.content()).not.toContain(password)
 
   await query(connection, `CREATE TABLE boats (name text); INSERT INTO boats VALUES ('Skjold'), ('Fram')`)
@@ -91,7 +91,7 @@ test('a database is dumped, put back, replaced by a file and dropped', async ({ 
   const dropping = desk.getByRole('dialog', { name: 'Drop the database of Told?' })
   await dropping.getByLabel('Type told to confirm').fill('told')
   await dropping.getByRole('button', { name: 'Drop the database' }).click()
-  await expect(desk.getByRole('heading', { name: 'The database is dropped' })).toBeVisible({ timeout: 60_000 })
+  await expect(desk.getByRole('heading', { name: 'The database is dropped', exact: true })).toBeVisible({ timeout: 60_000 })
   await expect(query(connection, 'SELECT 1')).rejects.toThrow()
   await expect(dumpRows(desk).first()).toContainText('Before the drop')
   const last = (await home.api<{ dumps: DatabaseDump[] }>('GET', '/instance/projects/told/database/dumps')).body.dumps[0]
@@ -150,5 +150,5 @@ test('a big file shows how far it is, and is given up', async ({ desk, home }, i
   await expect(dialog.getByRole('button', { name: 'Replace the database' })).toBeEnabled()
   await dialog.getByRole('button', { name: 'Cancel' }).click()
   await expect(dialog).toBeHidden()
-  await expect(desk.getByRole('heading', { name: 'Connection' })).toBeVisible()
+  await expect(desk.getByRole('heading', { name: 'Connection', exact: true })).toBeVisible()
 })

@@ -5,7 +5,7 @@ test.use({ harbour: 'desk' })
 
 test('without a session one is told how to sign in; the link does it', async ({ page, home }) => {
   await page.goto(`${home.platform.dashboard_url}instance`)
-  await expect(page.getByRole('heading', { name: 'Sign in to Homeport' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Sign in to Homeport', exact: true })).toBeVisible()
   await expect(page.getByText('npx homeport open')).toBeVisible()
   await page.getByRole('button', { name: 'I have opened the link' }).click()
   await expect(page.getByText('Not yet')).toBeVisible()
@@ -113,7 +113,7 @@ test('settings are saved, and what is wrong is said at its field', async ({ desk
   await desk.getByLabel('Memory, in MB').fill('256')
   await desk.getByRole('switch', { name: 'Always warm' }).click()
   await save.click()
-  await expect(desk.getByRole('heading', { name: 'Tuned well' })).toBeVisible()
+  await expect(desk.getByRole('heading', { name: 'Tuned well', exact: true })).toBeVisible()
   await expect(desk.getByRole('button', { name: 'Deploy now' })).toBeVisible()
   const project = await home.project('tuned')
   expect(project).toMatchObject({ name: 'Tuned well', memory_limit_mb: 256, always_warm: true })
@@ -135,7 +135,7 @@ test('a lost connection is said, and heals by itself', async ({ page }) => {
   const first = await startTestPlatform({ runtime: 'process' })
   const port = Number(new URL(first.platform.api_url).port)
   await page.goto(await first.platform.signInUrl())
-  await expect(page.getByRole('heading', { name: 'Bring in your first app' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Bring in your first app', exact: true })).toBeVisible()
   await first.platform.stop()
   await expect(page.getByText('The connection to Homeport is lost.')).toBeVisible()
 

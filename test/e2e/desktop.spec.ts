@@ -55,13 +55,13 @@ test('a browser has no desktop to set, and says where it is', async ({ desk, hom
   await desk.goto(`${home.platform.dashboard_url}instance`)
   await expect(desk.getByRole('navigation', { name: 'Instance' }).getByRole('link')).toHaveText(['Instance', 'Network', 'Disk', 'Backups'])
   await desk.goto(`${home.platform.dashboard_url}instance/desktop`)
-  await expect(desk.getByRole('heading', { name: 'These settings are in the desktop app' })).toBeVisible()
+  await expect(desk.getByRole('heading', { name: 'These settings are in the desktop app', exact: true })).toBeVisible()
 })
 
 test('the menu leads to places, and to what is done there', async ({ desk, home }) => {
   const bridge = await withBridge(desk.context())
   await desk.goto(`${home.platform.dashboard_url}account`)
-  await expect(desk.getByRole('heading', { name: 'Account' })).toBeVisible()
+  await expect(desk.getByRole('heading', { name: 'Account', exact: true })).toBeVisible()
 
   await bridge.navigate(desk, '/?do=keyboard')
   await expect(desk.getByRole('dialog', { name: /keyboard|shortcut/i })).toBeVisible()
@@ -107,7 +107,7 @@ test('of a remote in front the page tells, with a way back there; a local place 
     const front = await addInstance(desk, home, { url: far.platform.api_url, token, name: 'Quay' })
     await far.createProject({ slug: 'far-shop', repo_url: repository(tinyServer('far')).url })
     await desk.goto(`${home.platform.api_url}${front}projects/far-shop`)
-    await expect(desk.getByRole('heading', { name: 'far-shop' })).toBeVisible()
+    await expect(desk.getByRole('heading', { name: 'far-shop', exact: true })).toBeVisible()
     const { id } = await far.deploy('far-shop')
     await far.ended('far-shop', id)
     const path = `${front.slice('/app'.length)}projects/far-shop/deployments/${id}`

@@ -24,7 +24,7 @@ test('a name of one’s own is added, checked, leads here, and is taken away', a
 
   // By keys alone, from anywhere in the project.
   await desk.goto(`${home.platform.dashboard_url}projects/quay`)
-  await expect(desk.getByRole('heading', { name: 'Quay' })).toBeVisible()
+  await expect(desk.getByRole('heading', { name: 'Quay', exact: true })).toBeVisible()
   await desk.keyboard.press('ControlOrMeta+k')
   await expect(desk.getByRole('dialog', { name: 'Find or do' }).getByRole('combobox')).toBeFocused()
   await desk.keyboard.type('add one of your own')
@@ -91,7 +91,7 @@ test('a name of one’s own is added, checked, leads here, and is taken away', a
   await row.getByRole('button', { name: 'What to do with blog.example.com' }).click()
   await desk.getByRole('menuitem', { name: 'Take it away…' }).click()
   await deleting.getByRole('button', { name: 'Take it away' }).click()
-  await expect(desk.getByRole('heading', { name: 'No domains yet' })).toBeVisible()
+  await expect(desk.getByRole('heading', { name: 'No domains yet', exact: true })).toBeVisible()
   expect((await home.edge('blog.example.com')).status).toBe(404)
   expect(await domainsOf(home, 'quay')).toEqual([])
 })

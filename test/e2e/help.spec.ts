@@ -10,7 +10,7 @@ const isDone = (page: Page, title: string) => expect(step(page, title).getByRole
 const isToDo = (page: Page, title: string) => expect(step(page, title).getByRole('img', { name: 'To do' })).toBeVisible()
 
 test('a sample goes from the first screen to its address, by mouse', async ({ desk, home }) => {
-  await expect(desk.getByRole('heading', { name: 'Bring in your first app' })).toBeVisible()
+  await expect(desk.getByRole('heading', { name: 'Bring in your first app', exact: true })).toBeVisible()
   await expect(desk.getByRole('region', { name: 'Runtime' }).getByRole('link', { name: 'Which, and how' })).toHaveAttribute(
     'href',
     '/app/help/engine',
@@ -132,7 +132,7 @@ test('keys lead from place to place, and rest while somebody types', async ({ de
   const opened = desk.context().waitForEvent('page')
   await desk.keyboard.press('o')
   const app = await opened
-  await expect(app.getByRole('heading', { name: 'She floats' })).toBeVisible()
+  await expect(app.getByRole('heading', { name: 'She floats', exact: true })).toBeVisible()
   await app.close()
   await desk.keyboard.press('g')
   await desk.keyboard.press('p')

@@ -98,7 +98,7 @@ test('what an app prints is text, whatever it looks like', async ({ desk, home, 
   await home.createProject({ slug: 'hostile', name: '<b>Hostile</b>', repo_url: repository(app('hostile', hostile)).url })
   const { id } = await home.ended('hostile', (await home.deploy('hostile')).id)
   await desk.goto(`${home.platform.dashboard_url}projects/hostile/deployments/${id}`)
-  await expect(desk.getByRole('heading', { name: '<b>Hostile</b>' })).toBeVisible()
+  await expect(desk.getByRole('heading', { name: '<b>Hostile</b>', exact: true })).toBeVisible()
   await desk.getByRole('searchbox', { name: 'Search the log' }).fill('script>')
   await expect(lines(desk).first()).toContainText('</script><img src=x onerror=')
   await desk.getByRole('searchbox', { name: 'Search the log' }).fill('click')

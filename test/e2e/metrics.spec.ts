@@ -5,7 +5,7 @@ test.use({ harbour: 'metrics' })
 test('what was asked is counted exactly, drawn, and read out by keyboard', async ({ desk, home, repository }) => {
   await home.createProject({ slug: 'counted', name: 'Counted', repo_url: repository(newsstand()).url })
   await desk.goto(`${home.platform.dashboard_url}projects/counted/metrics`)
-  await expect(desk.getByRole('heading', { name: 'No requests in the last 24 hours' })).toBeVisible()
+  await expect(desk.getByRole('heading', { name: 'No requests in the last 24 hours', exact: true })).toBeVisible()
   await expect(desk.getByText('Nothing serves yet')).toBeVisible()
 
   await home.ended('counted', (await home.deploy('counted')).id)

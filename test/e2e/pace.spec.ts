@@ -71,7 +71,7 @@ test('the first screen is light, comes compressed, and is painted before any scr
     sent.set(path, { coding: headers['content-encoding'], kept: headers['cache-control'], bytes: Number(headers['content-length']) })
   })
   await page.goto(await stage.scene.home.platform.signInUrl())
-  await page.getByRole('heading', { name: 'Projects' }).waitFor()
+  await page.getByRole('heading', { name: 'Projects', exact: true }).waitFor()
   expect([...sent.keys()].toSorted()).toEqual(named.toSorted())
   expect([...sent.values()].reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(350_000)
   for (const [path, { coding, kept }] of sent) {

@@ -43,7 +43,7 @@ test('somebody is invited, comes in by the link, uses what is there, and is take
   await expect(mate.getByRole('list', { name: 'Members', exact: true }).getByRole('listitem')).toContainText('mate@example.com')
   await expectForEverybody(mate, 'the account of a member')
   await mate.goto(link)
-  await expect(mate.getByRole('heading', { name: 'This invitation no longer works' })).toBeVisible()
+  await expect(mate.getByRole('heading', { name: 'This invitation no longer works', exact: true })).toBeVisible()
   await theirs.close()
 
   await desk.reload()
@@ -67,7 +67,7 @@ test('who may come in is a setting; the owner hands out a link, without a script
   await guest.getByRole('link', { name: 'Sign up' }).click()
   await guest.getByLabel('Email').fill('guest@example.com')
   await guest.getByRole('button', { name: 'Send me the link' }).click()
-  await expect(guest.getByRole('heading', { name: 'One more step' })).toBeVisible()
+  await expect(guest.getByRole('heading', { name: 'One more step', exact: true })).toBeVisible()
 
   await desk.reload()
   await desk.getByRole('button', { name: 'What to do with guest@example.com' }).click()

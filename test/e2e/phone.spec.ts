@@ -24,7 +24,7 @@ test('a phone on the network signs in by password and opens an app', async ({ br
       const phone = await browser.newContext({ viewport: { width: 390, height: 844 }, colorScheme })
       const page = await phone.newPage()
       await page.goto(new URL('/sign-in', dashboard).href)
-      await expect(page.getByRole('heading', { name: 'Sign in' })).toBeVisible()
+      await expect(page.getByRole('heading', { name: 'Sign in', exact: true })).toBeVisible()
       await page.getByLabel('Password').fill('not the password')
       await page.keyboard.press('Enter')
       await expect(page.getByRole('alert')).toContainText('wrong')

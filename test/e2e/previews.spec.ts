@@ -14,7 +14,7 @@ test('a preview that fails says so, and what served before serves on', async ({ 
   await home.createProject({ slug: 'quay', name: 'Quay', repo_url: made.url, pushes: true })
   expect((await home.ended('quay', (await home.deploy('quay')).id)).status).toBe('ready')
   await desk.goto(`${home.platform.dashboard_url}projects/quay/previews`)
-  await expect(desk.getByRole('heading', { name: 'No open previews' })).toBeVisible()
+  await expect(desk.getByRole('heading', { name: 'No open previews', exact: true })).toBeVisible()
 
   // Nobody presses anything: the branch is seen by itself.
   execFileSync('git', ['switch', '--quiet', '-c', 'feature/new-crane'], { cwd: made.folder })
@@ -40,7 +40,7 @@ test('what a push does is switched, looked at now, and said when it cannot be do
   const card = desk.getByRole('region', { name: 'What a push does' })
   await card.getByRole('switch', { name: 'Previews of other branches' }).click()
   await expect(card.getByRole('switch', { name: 'Previews of other branches' })).not.toBeChecked()
-  await expect(desk.getByRole('heading', { name: 'Previews are switched off' })).toBeVisible()
+  await expect(desk.getByRole('heading', { name: 'Previews are switched off', exact: true })).toBeVisible()
   await card.getByRole('switch', { name: 'Deploy pushes to main' }).click()
   await expect(card).toContainText('Not watched')
   await card.getByRole('switch', { name: 'Previews of other branches' }).click()
@@ -58,7 +58,7 @@ test('what a push does is switched, looked at now, and said when it cannot be do
 test('a project without a repository is told what previews take', async ({ desk, home }) => {
   await home.createProject({ slug: 'loft', name: 'Loft', pushes: true })
   await desk.goto(`${home.platform.dashboard_url}projects/loft/previews`)
-  await expect(desk.getByRole('heading', { name: 'No repository, no branches' })).toBeVisible()
+  await expect(desk.getByRole('heading', { name: 'No repository, no branches', exact: true })).toBeVisible()
   await desk.getByRole('link', { name: 'To the settings' }).click()
   await expect(desk).toHaveURL(/\/projects\/loft\/settings$/)
 })

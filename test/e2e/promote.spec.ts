@@ -187,7 +187,7 @@ test('a project of another instance is pulled to this machine', async ({ desk, h
   await expectForEverybody(desk, 'a project from another instance')
   await dialog(desk).getByRole('button', { name: 'Next' }).click()
   await expect(desk).toHaveURL(`${berth.on}projects/quay-shop?do=pull`)
-  await expect(dialog(desk).getByRole('heading', { name: 'Pull Quay shop to this machine' })).toBeVisible()
+  await expect(dialog(desk).getByRole('heading', { name: 'Pull Quay shop to this machine', exact: true })).toBeVisible()
   await expect(dialog(desk).getByRole('radio', { name: /This machine/ })).toBeChecked()
   await expect(row(desk, 'Memory').getByRole('cell')).toHaveText(['768 MB', '512 MB'])
   await hidesValues(desk)

@@ -22,7 +22,7 @@ test('the disk is told by kind, and a clean-up frees what it said', async ({ des
   mkdirSync(kept, { recursive: true })
   writeFileSync(join(kept, 'downloaded'), randomBytes(3_000_000))
   await desk.goto(home.platform.dashboard_url)
-  await expect(desk.getByRole('heading', { name: 'Projects' })).toBeVisible()
+  await expect(desk.getByRole('heading', { name: 'Projects', exact: true })).toBeVisible()
   await desk.keyboard.press('ControlOrMeta+k')
   await expect(desk.getByRole('dialog', { name: 'Find or do' }).getByRole('combobox')).toBeFocused()
   await desk.keyboard.type('disk what takes')

@@ -43,7 +43,7 @@ const deployments = async (home: TestPlatform, slug: string) =>
 
 test('a .zip that is dropped on the welcome page is live a moment later', async ({ desk, home, shelf }) => {
   const file = shelf('Harbour café.zip', zipped(app('Hello from a zip')))
-  await expect(desk.getByRole('heading', { name: 'Bring in your first app' })).toBeVisible()
+  await expect(desk.getByRole('heading', { name: 'Bring in your first app', exact: true })).toBeVisible()
   await drag(desk, desk.getByRole('main'), [file], { lets_go: false })
   await expect(desk.getByText('Drop it to bring it in')).toBeVisible()
   await drag(desk, desk.getByRole('main'), [file])
@@ -62,7 +62,7 @@ test('a .zip that is dropped on the welcome page is live a moment later', async 
 test('a .tar.gz that is dropped on a project deploys it; by keys alone the same', async ({ desk, home, shelf }) => {
   const files = Object.entries(app('Second voyage')).map(([name, data]) => ({ name, data }))
   await desk.goto(`${home.platform.dashboard_url}projects/harbour-cafe`)
-  await expect(desk.getByRole('heading', { name: 'In service' })).toBeVisible()
+  await expect(desk.getByRole('heading', { name: 'In service', exact: true })).toBeVisible()
   await drag(desk, desk.getByRole('region', { name: 'In service' }), [shelf('app.tar.gz', tgzOf(files))])
   await expect(desk).toHaveURL(/\/projects\/harbour-cafe\/deployments\/dpl_/)
   await expect(desk.locator('.report-head').getByText('Ready')).toBeVisible({ timeout: 60_000 })
@@ -123,7 +123,7 @@ test('what is no archive is said before anything is sent', async ({ desk, home, 
 
 test('a broken archive: the entry and the reason stand by the place, and the next one is taken', async ({ desk, home, shelf }) => {
   await desk.goto(`${home.platform.dashboard_url}projects/harbour-cafe`)
-  await expect(desk.getByRole('heading', { name: 'In service' })).toBeVisible()
+  await expect(desk.getByRole('heading', { name: 'In service', exact: true })).toBeVisible()
   await drag(desk, desk.getByRole('main'), [shelf('evil.zip', zipOf([{ name: '../outside.txt', data: 'x' }]))])
   const alert = desk.getByRole('main').getByRole('alert')
   await expect(alert).toContainText('evil.zip was not taken.')
@@ -150,7 +150,7 @@ test('a long upload shows its progress, goes on while one looks elsewhere, and l
     slow.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: upload })
   const file = shelf('cargo.zip', zipOf([{ name: 'cargo.bin', data: randomBytes(6 * 2 ** 20), method: 0 }]))
   await desk.goto(home.platform.dashboard_url)
-  await expect(desk.getByRole('heading', { name: 'Projects' })).toBeVisible()
+  await expect(desk.getByRole('heading', { name: 'Projects', exact: true })).toBeVisible()
   await throttle(200_000)
   await drag(desk, desk.getByRole('main'), [file])
   const dialog = desk.getByRole('dialog', { name: 'New project' })
@@ -175,7 +175,7 @@ test('a long upload shows its progress, goes on while one looks elsewhere, and l
   // A project that was there before stays as it was.
   const before = await deployments(home, 'harbour-cafe')
   await desk.goto(`${home.platform.dashboard_url}projects/harbour-cafe`)
-  await expect(desk.getByRole('heading', { name: 'In service' })).toBeVisible()
+  await expect(desk.getByRole('heading', { name: 'In service', exact: true })).toBeVisible()
   await throttle(200_000)
   await drag(desk, desk.getByRole('main'), [file])
   await expect(bar).toBeVisible()

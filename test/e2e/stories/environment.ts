@@ -20,7 +20,7 @@ export async function environmentChanged(teller: Teller): Promise<void> {
 
   await goTo(teller, 'projects/mirror')
   await hand.openTab('Environment', 'environment variables')
-  await expect(desk.getByRole('heading', { name: 'No variables yet' })).toBeVisible()
+  await expect(desk.getByRole('heading', { name: 'No variables yet', exact: true })).toBeVisible()
   await hand.press(desk.getByRole('button', { name: 'Add a variable' }))
   const adding = desk.getByRole('dialog', { name: 'Add a variable' })
   const key = adding.getByLabel('Key')
@@ -86,7 +86,7 @@ export async function environmentChanged(teller: Teller): Promise<void> {
   await hand.pick(menu, 'Delete…')
   await hand.press(deleting.getByRole('button', { name: 'Delete', exact: true }))
   await hand.left(deleting)
-  await expect(desk.getByRole('heading', { name: 'No variables yet' })).toBeVisible()
+  await expect(desk.getByRole('heading', { name: 'No variables yet', exact: true })).toBeVisible()
   await hand.press(desk.getByRole('link', { name: 'See the deployment' }))
   await expect(desk).toHaveURL(/\/deployments\/dpl_/)
   await expect.poll(says, { timeout: 60_000 }).toBe('undefined')

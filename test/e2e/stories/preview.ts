@@ -11,7 +11,7 @@ export async function previewOpened(teller: Teller): Promise<void> {
   await serving(teller, { slug: 'quay', name: 'Quay', repo_url: made.url, pushes: true })
   await goTo(teller, 'projects/quay')
   await hand.openTab('Previews', 'previews branches')
-  await expect(desk.getByRole('heading', { name: 'No open previews' })).toBeVisible()
+  await expect(desk.getByRole('heading', { name: 'No open previews', exact: true })).toBeVisible()
   await expect(desk.getByRole('region', { name: 'What a push does' })).toContainText('Watched')
 
   git('switch', '--quiet', '-c', 'feature/new-crane')
@@ -42,7 +42,7 @@ export async function previewOpened(teller: Teller): Promise<void> {
   git('switch', '--quiet', 'main')
   git('branch', '--quiet', '-D', 'feature/new-crane')
   await hand.press(desk.getByRole('button', { name: 'Check now' }))
-  await expect(desk.getByRole('heading', { name: 'No open previews' })).toBeVisible({ timeout: 60_000 })
+  await expect(desk.getByRole('heading', { name: 'No open previews', exact: true })).toBeVisible({ timeout: 60_000 })
   await hand.openTab('Overview')
   await expect(rows).toHaveCount(0)
 }

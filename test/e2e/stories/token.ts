@@ -7,7 +7,7 @@ export async function tokenMintedAndRevoked({ desk, home, hand }: Teller): Promi
   const list = desk.getByRole('list', { name: 'API tokens' }).getByRole('listitem')
   await hand.openPage('Account', 'account api tokens')
   await expect(desk.getByRole('heading', { name: 'Account', exact: true })).toBeVisible()
-  await expect(desk.getByRole('heading', { name: 'No tokens yet' })).toBeVisible()
+  await expect(desk.getByRole('heading', { name: 'No tokens yet', exact: true })).toBeVisible()
 
   await hand.press(desk.getByRole('button', { name: 'Make a token' }))
   const making = desk.getByRole('dialog', { name: 'Make a token' })
@@ -47,6 +47,6 @@ export async function tokenMintedAndRevoked({ desk, home, hand }: Teller): Promi
   await hand.press(revoke)
   await hand.press(revoking.getByRole('button', { name: 'Revoke', exact: true }))
   await hand.left(revoking)
-  await expect(desk.getByRole('heading', { name: 'No tokens yet' })).toBeVisible()
+  await expect(desk.getByRole('heading', { name: 'No tokens yet', exact: true })).toBeVisible()
   expect((await home.api('GET', '/v1/projects', undefined, token)).status).toBe(401)
 }
