@@ -2,6 +2,7 @@ import type { ErrorEnvelope } from '../contract/errors.ts'
 import { allOperations, type OperationId, type Operations } from '../contract/index.ts'
 import type { ClientInput, OperationSpec, Output } from '../contract/operation.ts'
 import { readEvents, type ReceivedEvent } from './event-reader.ts'
+import { send } from './send.ts'
 
 /** The instance said no. `code` and `request_id` as in the envelope of the contract. */
 export class Refusal extends Error {
@@ -56,7 +57,7 @@ const maxCuts = 5
 export function createClient(options: { url: string; token: string | undefined }): Client {
   const base = options.url.replace(/\/+$/, '')
 
-  async function send(
+  async function ask(
     id: OperationId,
     input: LooseInput,
     more: { headers?: Record<string, string>; signal: AbortSignal; archive?: AsyncIterable<Uint8Array> },
@@ -72,13 +73,10 @@ export function createClient(options: { url: string; token: string | undefined }
     let answer: Response
     try {
       // A redirect would carry the token elsewhere: it counts as a refusal.
-      answer = await fetch(url, {
+      answer = await send(url, {
         method: spec.method,
         headers,
-        ...(more.archive
-          ? { body: streamOf(more.archive), duplex: 'half' as const }
-          : { body: input.body === undefined ? null : JSON.stringify(input.body) }),
-        redirect: 'manual',
+        body: more.archive ?? (input.body === undefined ? undefined : JSON.stringify(input.body)),
         signal: more.signal,
       })
     } catch (error) {
@@ -93,18 +91,18 @@ export function createClient(options: { url: string; token: string | undefined }
     url: base,
 
     async call<Id extends OperationId>(id: Id, input: CallInput<Id>, patience = patience_ms): Promise<Output<Operations[Id]>> {
-      const answer = await send(id, input, { signal: AbortSignal.timeout(patience) })
+      const answer = await ask(id, input, { signal: AbortSignal.timeout(patience) })
       // The contract says what comes; the same record made the answer on the other side.
       return (answer.status === 204 ? undefined : await answer.json()) as Output<Operations[Id]>
     },
 
     async upload<Id extends 'uploadProject' | 'importDatabase'>(id: Id, slug: string, archive: AsyncIterable<Uint8Array>, signal: AbortSignal) {
-      const answer = await send(id, { params: { slug } }, { signal, archive })
+      const answer = await ask(id, { params: { slug } }, { signal, archive })
       return (await answer.json()) as Output<Operations[Id]>
     },
 
     async download(id, input, signal) {
-      const { body } = await send(id, input, { signal })
+      const { body } = await ask(id, input, { signal })
       if (!body) throw new NotReachable('The instance answered without the file.')
       return body
     },
@@ -114,7 +112,7 @@ export function createClient(options: { url: string; token: string | undefined }
       for (let cuts = 0; cuts < maxCuts; cuts++) {
         if (cuts > 0) await new Promise((resolve) => setTimeout(resolve, 200 * 2 ** cuts))
         try {
-          const answer = await send(id, input, {
+          const answer = await ask(id, input, {
             headers: { accept: 'text/event-stream', ...(lastId === undefined ? {} : { 'last-event-id': lastId }) },
             signal,
           })
@@ -136,20 +134,6 @@ export function createClient(options: { url: string; token: string | undefined }
   }
 }
 
-function streamOf(chunks: AsyncIterable<Uint8Array>): ReadableStream {
-  const source = chunks[Symbol.asyncIterator]()
-  return new ReadableStream({
-    async pull(controller) {
-      const next = await source.next()
-      if (next.done === true) controller.close()
-      else controller.enqueue(next.value)
-    },
-    async cancel() {
-      await source.return?.()
-    },
-  })
-}
-
 const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
 
 interface LooseInput {
@@ -168,7 +152,7 @@ async function envelopeOf(answer: Response): Promise<Partial<ErrorEnvelope>> {
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof Error && error.name === 'TimeoutError') return ` within ${patience_ms / 1000} s`
-  const cause = error instanceof Error ? error.cause : undefined
-  return cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : ''
+  if (!(error instanceof Error)) return ''
+  if (error.name === 'TimeoutError') return ' in time'
+  return 'code' in error ? ` (${String(error.code)})` : ''
 }

@@ -1,0 +1,98 @@
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createClient, NotReachable } from '../../server/cli/client.ts'
+
+// `fetch` ends an answer whose head, or whose next byte, takes 300 s. Here its limits are those of a second, so that a client that has them
+// shows it: the dispatcher of this process is another one for the time of the test.
+const place = Symbol.for('undici.globalDispatcher.1')
+interface Dispatcher {
+  close(): Promise<void>
+  constructor: new (options: { headersTimeout: number; bodyTimeout: number }) => Dispatcher
+}
+let usual: Dispatcher
+let hasty: Dispatcher
+const world = globalThis as unknown as Record<symbol, Dispatcher>
+
+const silence_ms = 3000
+/** By the end of the path. */
+let answers: Record<string, (response: ServerResponse) => Promise<void>>
+const server = createServer((request, response) => {
+  request.resume()
+  const { pathname } = new URL(request.url ?? '', 'http://a')
+  void answers[pathname.slice(pathname.lastIndexOf('/') + 1)]?.(response)
+})
+const think = () => new Promise((resolve) => setTimeout(resolve, silence_ms))
+const client = () => createClient({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, token: 'svc_x' })
+
+beforeEach(async () => {
+  await fetch('data:,').then((first) => first.text())
+  usual = world[place]!
+  hasty = new usual.constructor({ headersTimeout: 1000, bodyTimeout: 1000 })
+  world[place] = hasty
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+})
+afterEach(async () => {
+  world[place] = usual
+  server.closeAllConnections()
+  server.close()
+  await Promise.all([once(server, 'close'), hasty.close()])
+})
+
+test('the limits of fetch are not those of the command line: a head, a file, a stream and an upload may be silent for longer', async () => {
+  answers = {
+    async backups(response) {
+      await think()
+      response.setHeader('content-type', 'application/json').end('{"backup":{"name":"a"}}')
+    },
+    async source(response) {
+      response.write('one ')
+      await think()
+      response.end('two')
+    },
+    async logs(response) {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write('id: 1\ndata: one\n\n')
+      await think()
+      response.end('id: 2\nevent: end\ndata: two\n\n')
+    },
+    async upload(response) {
+      await think()
+      response.writeHead(201, { 'content-type': 'application/json' }).end('{"deployment_id":"dep_1"}')
+    },
+  }
+  const asked = client()
+  const never = new AbortController().signal
+  async function* archive() {
+    yield Buffer.from('abc')
+    await think()
+    yield Buffer.from('def')
+  }
+  const [head, file, events, uploaded] = await Promise.all([
+    asked.call('createBackup', {}, 60_000),
+    asked.download('downloadSource', { params: { slug: 'a', id: 'b' } }, never).then(async (bytes) => Buffer.concat(await Array.fromAsync(bytes))),
+    Array.fromAsync(asked.stream('streamBuildLog', { params: { slug: 'a', id: 'b' } })),
+    asked.upload('uploadProject', 'a', archive(), never),
+  ])
+  expect(head).toEqual({ backup: { name: 'a' } })
+  expect(file.toString()).toBe('one two')
+  expect(events.map(({ id, data }) => [id, data])).toEqual([
+    ['1', 'one'],
+    ['2', 'two'],
+  ])
+  expect(uploaded).toEqual({ deployment_id: 'dep_1' })
+})
+
+test('the patience of a call is its own, and an end by hand stays one', async () => {
+  answers = {}
+  const late = await client()
+    .call('createBackup', {}, 50)
+    .catch((error: unknown) => error)
+  expect(late).toBeInstanceOf(NotReachable)
+  expect((late as Error).message).toContain('in time')
+  const stop = new AbortController()
+  const waiting = client().download('downloadSource', { params: { slug: 'a', id: 'b' } }, stop.signal)
+  stop.abort()
+  await expect(waiting).rejects.toMatchObject({ name: 'AbortError' })
+})
