@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './support/longest-first.ts'
 
 /** Suites that start engines, builds and whole platforms. They come after the quick ones, two files at a time at most. */
 const heavy = ['runtime', 'deploy', 'platform', 'apps', 'cli', 'database', 'upkeep', 'packaging']
@@ -22,6 +23,7 @@ export default defineConfig({
     watch: false,
     passWithNoTests: false,
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         resolve: { alias: shared.alias },

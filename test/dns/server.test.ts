@@ -94,7 +94,7 @@ describe('hostile messages', () => {
   })
 
   test('20 000 broken messages: never thrown, never much longer than what was asked', () => {
-    const seed = Date.now() % 2 ** 32
+    const seed = Number(process.env.HOMEPORT_SEED ?? 20_261_121)
     const dice = createDice(seed)
     const seeds = [ask('shop.test'), ask('www.shop.test', 'SOA'), ask('gone.shop.test'), ask('six.internal', 'AAAA')]
     for (let i = 0; i < 20_000; i++) {

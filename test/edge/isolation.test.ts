@@ -9,7 +9,7 @@ import { Wire, type WireAnswer } from '../support/wire.ts'
 
 /** Requests in all, half of them on each path. */
 const requests = Number(process.env.HOMEPORT_REQUESTS ?? 100_000)
-const seed = Number(process.env.HOMEPORT_SEED ?? Date.now() % 1_000_000)
+const seed = Number(process.env.HOMEPORT_SEED ?? 20_261_121)
 
 // Nobody gets another's bytes: 20 projects, each with its production name and two previews, apps that change, are swapped and
 // purged while they are asked. Every answer says whose it is, and is held against who asked and what had been promised by then.
@@ -55,7 +55,7 @@ describe.each(paths)(`${requests / 2} requests over 20 projects, seed ${seed}, $
     expect(mistakes.slice(0, 10)).toEqual([])
     expect(asked).toBeGreaterThanOrEqual(requests / 2)
     expect(verdicts.get('HIT')).toBeGreaterThan(asked / 20)
-  })
+  }, 300_000)
 
   async function visit(): Promise<void> {
     let wire = new Wire(edge.port)

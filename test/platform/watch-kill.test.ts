@@ -16,7 +16,7 @@ afterAll(async () => {
 })
 
 test('10 steps, each with a kill -9', { timeout: 600_000 }, async () => {
-  const seed = Number(process.env.HOMEPORT_SEED ?? Math.floor(Math.random() * 1e6))
+  const seed = Number(process.env.HOMEPORT_SEED ?? 20_261_121)
   const dice = createDice(seed)
   const data = join(folder.path, 'data')
   let client: Client
