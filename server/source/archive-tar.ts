@@ -16,6 +16,8 @@ interface TarHeader extends Pick<Header, 'name' | 'size' | 'mode'> {
   linkname: string | null
   /** Where the content begins, in the unpacked stream. */
   byteOffset?: number
+  /** Records of the header before it. */
+  pax?: unknown
 }
 
 /** The entries of a .tar.gz, in order. Each has to be read, or left, before the next is asked for. */
@@ -50,6 +52,7 @@ export async function* readTar({ open, count, signal }: ReadOptions): AsyncGener
       const { byteOffset = 0, size } = header
       if (byteOffset - end > maxHeaderBytes + block) throw new ArchiveFault(header.name, 'comes after headers that are too large.')
       latest = header.name
+      checkRecords(header)
       const kind = kindOf(header)
       if (kind !== 'file' && size > 0) throw new ArchiveFault(header.name, 'is no file and has content.')
       end = byteOffset + Math.ceil(size / block) * block
@@ -80,6 +83,13 @@ async function* told(bytes: AsyncIterable<Buffer>, name: string): AsyncGenerator
   } catch (error) {
     throw faultOf(error, name)
   }
+}
+
+/** What would make the entry another to another reader. */
+function checkRecords({ name, pax }: TarHeader): void {
+  if (typeof pax !== 'object' || pax === null) return
+  if ('size' in pax && !/^\d{1,15}$/.test(String(pax.size))) throw new ArchiveFault(name, 'is damaged: its size is no number.')
+  if (Object.keys(pax).some((key) => key.startsWith('GNU.sparse.'))) throw new ArchiveFault(name, 'is a file with holes. Pack it without “--sparse”.')
 }
 
 function kindOf({ name, type }: TarHeader): EntryKind {

@@ -65,7 +65,10 @@ export function createTree(): ArchiveTree {
       return
     }
     if (there.path !== node.path)
-      throw new ArchiveFault(name, `and “${printable(there.path)}” differ in upper and lower case or in Unicode form alone. Rename one.`)
+      throw new ArchiveFault(
+        name,
+        `and “${printable(there.path)}” differ in upper and lower case, in Unicode form or in a last dot alone. Rename one.`,
+      )
     if (there.kind !== 'folder' || node.kind !== 'folder')
       throw new ArchiveFault(name, there.is_entry && node.is_entry ? 'is there twice.' : 'is a folder and something else at once.')
     there.is_entry ||= node.is_entry
@@ -99,7 +102,7 @@ export function createTree(): ArchiveTree {
       if (++entries > limits.upload.entries) throw new ArchiveFault(null, `The archive has more than ${limits.upload.entries} entries.`)
       const parts = partsOf(name, kind)
       if (target !== null) checkTarget(name, target)
-      if (parts.some((part) => leftOut.has(part.toLowerCase()))) {
+      if (parts.some((part) => leftOut.has(part.toLowerCase().replace(lastDots, '')))) {
         leftOutCount++
         return null
       }
@@ -143,6 +146,8 @@ function partsOf(name: string, kind: EntryKind): string[] {
   if (name.endsWith('/') && kind !== 'folder') throw new ArchiveFault(name, 'is named like a folder and is none.')
   const parts = name.split('/').filter((part) => part !== '' && part !== '.')
   if (parts.includes('..')) throw new ArchiveFault(name, 'leads out of the archive (“..”).')
+  if (parts.some((part) => /^[. ]+$/.test(part)))
+    throw new ArchiveFault(name, 'has a name of dots and blanks alone, which leads out on some systems.')
   if (parts.length > limits.upload.depth) throw new ArchiveFault(name, `lies deeper than ${limits.upload.depth} folders.`)
   for (const part of parts) {
     if (Buffer.byteLength(part) > limits.upload.name_bytes) throw new ArchiveFault(name, `has a name longer than ${limits.upload.name_bytes} bytes.`)
@@ -167,7 +172,9 @@ function checkText(name: string, text: string): void {
   if (text.includes('\\')) throw new ArchiveFault(name, 'has a backslash in its name.')
 }
 
-const fold = (path: string): string => path.normalize('NFC').toLowerCase()
+/** What systems do not tell apart: letters that are one in another case (“ß” and “SS”) or form (“ﬁ” and “fi”), dots at the end. */
+const fold = (path: string): string => path.normalize('NFKD').toLowerCase().toUpperCase().replace(lastDots, '')
+const lastDots = /[. ]+(?=\/|$)/g
 
 /** A name as it may stand in an answer and in a log. */
 function printable(name: string): string {

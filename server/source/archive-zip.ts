@@ -5,6 +5,7 @@ import { crc32, createInflateRaw, inflateRawSync } from 'node:zlib'
 import { type Entry, fromRandomAccessReaderPromise, getFileNameLowLevel, RandomAccessReader } from 'yauzl'
 import { limits } from '../contract/limits.ts'
 import { ArchiveFault, type EntryKind } from './archive-tree.ts'
+import { encryptedFlags, localMark, locate, type Place } from './archive-zip-local.ts'
 import type { ArchiveEntry, ReadOptions } from './archive.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -17,16 +18,19 @@ const windowBytes = 64 * 1024
 const modes = { mask: 0o170000, file: 0o100000, folder: 0o040000, link: 0o120000 }
 /** Who may set Unix modes: Unix and macOS, by the high byte of “version made by”. */
 const unixMakers: ReadonlySet<number> = new Set([3, 19])
-const flags = { encrypted: 0x1, strong: 0x40, masked: 0x2000 }
+const unicodePath = 0x7075
+/** What may follow the directory: its end, its end for large archives, a signature. */
+const endMarks: ReadonlySet<number> = new Set([0x06054b50, 0x06064b50, 0x05054b50])
 
 /** The entries of a .zip, by its central directory, which also says what does not fit together. */
 export async function* readZip({ handle, size, open, count, signal }: ReadOptions): AsyncGenerator<ArchiveEntry> {
   const reader = new WindowReader(handle, size)
   const data = new WindowReader(handle, size)
-  const taken: [from: number, to: number][] = []
+  const taken: Place[] = []
   try {
     const zip = await fromRandomAccessReaderPromise(reader, size, { lazyEntries: true, autoClose: false, decodeStrings: false })
     if (zip.entryCount > limits.upload.entries) throw new ArchiveFault(null, `The archive has more than ${limits.upload.entries} entries.`)
+    const directory = Number(zip.readEntryCursor)
     let turn = performance.now()
     for await (const entry of zip.eachEntry()) {
       if (performance.now() - turn > turn_ms) {
@@ -36,15 +40,14 @@ export async function* readZip({ handle, size, open, count, signal }: ReadOption
       signal.throwIfAborted()
       const name = nameOf(entry)
       const kind = kindOf(entry, name)
-      if (entry.generalPurposeBitFlag & (flags.encrypted | flags.strong | flags.masked)) throw new ArchiveFault(name, 'is encrypted.')
+      if (entry.generalPurposeBitFlag & encryptedFlags) throw new ArchiveFault(name, 'is encrypted.')
       if (entry.compressionMethod !== 0 && entry.compressionMethod !== 8)
         throw new ArchiveFault(name, `is packed by a method that is not read here (${entry.compressionMethod}). Use “deflate”.`)
-      const start = await dataStart(entry, name, data)
-      if (start + entry.compressedSize > size) throw new ArchiveFault(name, 'is cut off: its content is said to go past the end of the archive.')
-      taken.push([entry.relativeOffsetOfLocalHeader, start + entry.compressedSize])
+      const place = await locate(entry, name, data)
+      taken.push(place)
       if (kind === 'folder' && (entry.uncompressedSize > 0 || entry.compressedSize > 2)) throw new ArchiveFault(name, 'is a folder and has content.')
       if (kind === 'link' && entry.uncompressedSize > limits.upload.path_bytes) throw new ArchiveFault(name, 'is a link to too long a path.')
-      const unpack = { entry, name, start, data, open, count }
+      const unpack = { entry, name, start: place.start, data, open, count }
       const bytes = kind === 'folder' ? none() : contentOf(unpack)
       yield {
         name,
@@ -54,10 +57,19 @@ export async function* readZip({ handle, size, open, count, signal }: ReadOption
         bytes: kind === 'link' ? none() : bytes,
       }
     }
-    refuseOverlaps(taken)
+    const end = Number(zip.readEntryCursor)
+    if (!endMarks.has((await data.at(end, 4)).readUInt32LE(0)))
+      throw new ArchiveFault(null, 'The archive’s directory goes on past the entries that are counted in it.')
+    await refuseOverlaps([...taken, { from: directory, start: directory, to: end }], data)
   } catch (error) {
     throw faultOf(error)
   }
+}
+
+/** What zlib gives with `info`; its types know nothing of it. */
+interface Informed {
+  buffer: Buffer
+  engine: { bytesWritten: number }
 }
 
 interface Content {
@@ -83,14 +95,21 @@ async function* contentOf({ entry, name, start, data, open, count }: Content): A
   if (bytes !== entry.uncompressedSize) throw new ArchiveFault(name, 'unpacks to less than it says.')
   if (sum !== entry.crc32) throw new ArchiveFault(name, 'is damaged: its checksum is another.')
 
+  function refuseRest(read: number): void {
+    if (read !== entry.compressedSize) throw new ArchiveFault(name, 'holds more than its content.')
+  }
+
   async function* unpacked(): AsyncGenerator<Buffer> {
     if (entry.compressedSize === 0 && entry.compressionMethod === 0) return
     try {
       if (entry.compressedSize <= small.packed && entry.uncompressedSize <= small.unpacked) {
         const packed = await data.at(start, entry.compressedSize)
+        if (entry.compressionMethod === 0) return yield packed
         // One byte more than announced is enough to see that there is more.
-        yield entry.compressionMethod === 0 ? packed : inflateRawSync(packed, { maxOutputLength: entry.uncompressedSize + 1 })
-        return
+        const inflated: unknown = inflateRawSync(packed, { maxOutputLength: entry.uncompressedSize + 1, info: true })
+        const { buffer, engine } = inflated as Informed
+        refuseRest(engine.bytesWritten)
+        return yield buffer
       }
       const packed = open(start, start + entry.compressedSize)
       if (entry.compressionMethod === 0) return yield* packed
@@ -99,6 +118,7 @@ async function* contentOf({ entry, name, start, data, open, count }: Content): A
       try {
         source.on('error', (error) => inflate.destroy(error)).pipe(inflate)
         yield* inflate as AsyncIterable<Buffer>
+        refuseRest(inflate.bytesWritten)
       } finally {
         inflate.destroy()
         source.destroy()
@@ -112,31 +132,38 @@ async function* contentOf({ entry, name, start, data, open, count }: Content): A
   }
 }
 
-/** The header before an entry's data has to tell the same name: two readers of one archive must not see two. */
-async function dataStart(entry: Entry, name: string, data: WindowReader): Promise<number> {
-  const at = entry.relativeOffsetOfLocalHeader
-  const header = await data.at(at, 30)
-  if (header.readUInt32LE(0) !== 0x04034b50) throw new ArchiveFault(name, 'is not where the directory of the archive says.')
-  const nameLength = header.readUInt16LE(26)
-  const start = at + 30 + nameLength + header.readUInt16LE(28)
-  const local = await data.at(at + 30, nameLength)
-  if (!local.equals(entry.fileNameRaw)) throw new ArchiveFault(name, 'has two names in the archive.')
-  if (header.readUInt16LE(8) !== entry.compressionMethod) throw new ArchiveFault(name, 'is said to be packed in two ways.')
-  return start
-}
-
-function refuseOverlaps(taken: [number, number][]): void {
-  taken.sort(([a], [b]) => a - b)
-  for (let at = 1; at < taken.length; at++)
-    if (taken[at]![0] < taken[at - 1]![1]) throw new ArchiveFault(null, 'Entries of the archive share the same bytes.')
+/** Bytes are one entry's alone, and none stand between that a reader from the front would take for a further entry. */
+async function refuseOverlaps(taken: Place[], data: WindowReader): Promise<void> {
+  taken.sort((a, b) => a.from - b.from)
+  if (taken[0]!.from !== 0) throw new ArchiveFault(null, 'The archive begins with something that its directory does not name.')
+  for (let at = 1; at < taken.length; at++) {
+    const { from } = taken[at]!
+    const { to } = taken[at - 1]!
+    if (from < to) throw new ArchiveFault(null, 'Entries of the archive share the same bytes.')
+    if (from - to >= 4 && (await data.at(to, 4)).readUInt32LE(0) === localMark)
+      throw new ArchiveFault(null, 'The archive has entries that its directory does not name.')
+  }
 }
 
 /** In UTF-8 whenever it is that, as most tools write without saying so; else as the format says. */
 function nameOf(entry: Entry): string {
+  const raw = entry.fileNameRaw
+  const plain = textOrNull(raw) ?? getFileNameLowLevel(entry.generalPurposeBitFlag & ~0x800, raw, [], true)
+  const field = entry.extraFields.find(({ id, data }) => id === unicodePath && data.length > 5 && data[0] === 1)?.data
+  // A field that belongs to another name was left over when the entry was renamed.
+  if (field === undefined || field.readUInt32LE(1) !== crc32(raw)) return plain
+  const name = textOrNull(field.subarray(5))
+  if (name === null || (name !== plain && isAscii(raw))) throw new ArchiveFault(plain, 'has two names in the archive.')
+  return name
+}
+
+const isAscii = (bytes: Buffer): boolean => bytes.every((byte) => byte < 0x80)
+
+function textOrNull(bytes: Buffer): string | null {
   try {
-    return utf8.decode(entry.fileNameRaw)
+    return utf8.decode(bytes)
   } catch {
-    return getFileNameLowLevel(entry.generalPurposeBitFlag & ~0x800, entry.fileNameRaw, [], true)
+    return null
   }
 }
 
@@ -153,11 +180,9 @@ function kindOf(entry: Entry, name: string): EntryKind {
 async function textOf(bytes: AsyncIterable<Buffer>, name: string): Promise<string> {
   const chunks: Buffer[] = []
   for await (const chunk of bytes) chunks.push(chunk)
-  try {
-    return utf8.decode(Buffer.concat(chunks))
-  } catch (error) {
-    throw new ArchiveFault(name, 'is a link to a name that is no text.', error)
-  }
+  const text = textOrNull(Buffer.concat(chunks))
+  if (text === null) throw new ArchiveFault(name, 'is a link to a name that is no text.')
+  return text
 }
 
 // oxlint-disable-next-line require-yield -- a stream without a byte
@@ -166,21 +191,20 @@ async function* none(): AsyncGenerator<Buffer> {}
 /** Reads a file through a window, so that the many small headers of an archive cost few calls to the system. */
 class WindowReader extends RandomAccessReader {
   readonly #handle: FileHandle
-  readonly #size: number
+  readonly size: number
   #from = 0
   #window = Buffer.alloc(0)
 
   constructor(handle: FileHandle, size: number) {
     super()
     this.#handle = handle
-    this.#size = size
+    this.size = size
   }
 
   async at(position: number, length: number): Promise<Buffer> {
-    if (position < 0 || position + length > this.#size)
-      throw new ArchiveFault(null, 'The archive is damaged or cut off: it names bytes past its end.')
+    if (position < 0 || position + length > this.size) throw new ArchiveFault(null, 'The archive is damaged or cut off: it names bytes past its end.')
     if (position < this.#from || position + length > this.#from + this.#window.length) {
-      const window = Buffer.alloc(Math.min(Math.max(length, windowBytes), this.#size - position))
+      const window = Buffer.alloc(Math.min(Math.max(length, windowBytes), this.size - position))
       const { bytesRead } = await this.#handle.read(window, 0, window.length, position)
       if (bytesRead < length) throw new ArchiveFault(null, 'The archive is cut off.')
       this.#from = position

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Archives, createArchives, unpackArchive } from '../../server/source/archive.ts'
 import { tgzOf, zipOf } from '../support/archives.ts'
 import { hostileArchives } from '../support/hostile-archives.ts'
+import { descriptor, hostileReaders, streamed } from '../support/hostile-readers.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'homeport-archive-'))
 const quarantine = join(root, 'quarantine')
@@ -38,7 +39,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }))
 test('what the last run left in the quarantine is gone', () => expect(readdirSync(quarantine)).toEqual([]))
 
 describe('hostile archives', () => {
-  test.each(hostileArchives)('$name', async ({ bytes, says }) => {
+  test.each([...hostileArchives, ...hostileReaders])('$name', async ({ bytes, says }) => {
     const fault = await archives.receive(inPieces(bytes()), signal).then(
       () => undefined,
       (error: unknown) => error,
@@ -146,6 +147,18 @@ describe.each(sources)('%s', (_format, archiveOf) => {
     const { folder, files } = await unpacked(archiveOf(names.map((name) => ({ name, data: name }))))
     expect(files).toBe(names.length)
     for (const name of names) expect(readFileSync(join(folder, name), 'utf8')).toBe(name)
+  })
+})
+
+describe('zip archives by writers that do not know sizes beforehand', () => {
+  test.each([
+    { marked: true, wide: false },
+    { marked: true, wide: true },
+    { marked: false, wide: false },
+    { marked: false, wide: true },
+  ])('marked: $marked, wide: $wide', async (options) => {
+    const { folder } = await unpacked(streamed((values) => descriptor(values, options)))
+    expect(readFileSync(join(folder, 'a.txt'), 'utf8')).toBe('x'.repeat(50))
   })
 })
 
