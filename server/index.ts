@@ -286,7 +286,10 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       log,
     })
     closers.push(() => gate.close({ grace_ms: 2_000 }))
-    const apiPort = await gate.listen({ host: options.host, port: options.port, fallback: options.port_may_move })
+    const apiPort = await gate.listen({ host: options.host, port: options.port, fallback: options.port_may_move }).catch((cause: unknown) => {
+      const isTaken = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE'
+      throw isTaken ? new Error(`Port ${options.port} is taken. Choose another with --port, or 0 for any.`, { cause }) : cause
+    })
     apiFellBack = options.port !== 0 && apiPort !== options.port
     urls.api = `http://${shownHost(options.host)}:${apiPort}`
     urls.dashboard = `${urls.api}/app/`

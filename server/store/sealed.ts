@@ -17,6 +17,8 @@ export interface Place {
   row: string
 }
 
+const version = 1
+
 export function createSealer(masterKey: Uint8Array): Sealer {
   if (masterKey.length !== 32) throw new Error('The master key must have 32 bytes.')
   const keyId = createHash('sha256').update(masterKey).digest().subarray(0, 4)
@@ -28,12 +30,14 @@ export function createSealer(masterKey: Uint8Array): Sealer {
       const cipher = createCipheriv('aes-256-gcm', masterKey, nonce)
       cipher.setAAD(bind(place))
       const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
-      return Buffer.concat([Buffer.from([1]), keyId, nonce, cipher.getAuthTag(), body])
+      return Buffer.concat([Buffer.from([version]), keyId, nonce, cipher.getAuthTag(), body])
     },
     unseal(place, sealed) {
       try {
         const bytes = Buffer.from(sealed)
-        const decipher = createDecipheriv('aes-256-gcm', masterKey, bytes.subarray(5, 17))
+        if (bytes[0] !== version || !bytes.subarray(1, 5).equals(keyId)) throw new Error('Sealed in another way, or with another key.')
+        // Without a length Node takes a tag of 4 bytes as well.
+        const decipher = createDecipheriv('aes-256-gcm', masterKey, bytes.subarray(5, 17), { authTagLength: 16 })
         decipher.setAAD(bind(place))
         decipher.setAuthTag(bytes.subarray(17, 33))
         return Buffer.concat([decipher.update(bytes.subarray(33)), decipher.final()]).toString('utf8')

@@ -125,7 +125,7 @@ describe('ports', () => {
     try {
       const { code, err } = await homeport(['serve', '--data', folder.path, '--port', String(port), '--edge-port', '0', '--runtime', 'process'])
       expect(code).toBe(1)
-      expect(err).toContain(String(port))
+      expect(err).toContain(`Port ${port} is taken. Choose another with --port`)
       expect(existsSync(fileOf('instance.json'))).toBe(false)
     } finally {
       await close()

@@ -206,6 +206,18 @@ describe('sealed columns', () => {
     expect(() => sealer.unseal(place, flipped)).toThrow(expect.objectContaining({ code: 'decryption_failed' }))
     expect(() => sealer.unseal(place, sealed.subarray(0, 10))).toThrow(expect.objectContaining({ code: 'decryption_failed' }))
   })
+
+  test('no byte of it can be changed, and no end of it is missed: a seal cut to four bytes would be guessed', () => {
+    const sealed = Buffer.from(sealer.seal(place, 'x'))
+    for (let at = 0; at < sealed.length; at++) {
+      const changed = Buffer.from(sealed)
+      changed[at] = (changed[at] ?? 0) ^ 0x80
+      expect(() => sealer.unseal(place, changed), `byte ${at}`).toThrow(expect.objectContaining({ code: 'decryption_failed' }))
+    }
+    const empty = Buffer.from(sealer.seal(place, ''))
+    for (let length = 0; length < empty.length; length++)
+      expect(() => sealer.unseal(place, empty.subarray(0, length)), `${length} bytes`).toThrow(expect.objectContaining({ code: 'decryption_failed' }))
+  })
 })
 
 describe('pages', () => {
