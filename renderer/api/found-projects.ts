@@ -13,8 +13,7 @@ import { look_again_ms, useClient, useProjects } from './queries.ts'
 export function useFoundProjects(query: string, isSoon = false) {
   const client = useClient()
   const offered = useOffered()
-  const list = useProjects()
-  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = list
+  const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = useProjects()
   const words = useMemo(() => wordsOf(query), [query])
   const isSearch = words.length > 0
   const asks = isSearch && hasNextPage && offered.instance
@@ -48,7 +47,14 @@ export function useFoundProjects(query: string, isSoon = false) {
 
   const told = asks && !found.isPlaceholderData ? found.data : undefined
   return {
-    ...list,
+    // Named one by one: whoever takes all of a query is drawn anew at every turn of it, those included that changed nothing.
+    data,
+    error,
+    isPending,
+    hasNextPage,
+    isFetchingNextPage,
+    fetchNextPage,
+    refetch,
     all,
     shown,
     is_search: isSearch,

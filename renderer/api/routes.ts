@@ -58,6 +58,7 @@ export const routes = {
   revokeToken: 'DELETE /v1/tokens/{id}',
   listSparklines: 'GET /instance/sparklines',
   findProjects: 'GET /instance/projects',
+  listGlances: 'GET /instance/glances',
   createPurgeToken: 'POST /v1/projects/{slug}/cache/token',
   purgeAll: 'POST /v1/projects/{slug}/cache/purge-all',
   purgeTags: 'POST /v1/projects/{slug}/cache/purge-tags',

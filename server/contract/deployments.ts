@@ -216,12 +216,50 @@ export const deploymentOperations = {
         .regex(/^\d{1,9}$/, 'Give a whole number from 20 to 2000.')
         .transform(Number)
         .pipe(z.number().int().min(limits.runtime_log_lines.min).max(limits.runtime_log_lines.max))
-        .optional(),
-      format: z.enum(['text', 'json']).optional(),
+        .optional()
+        .meta({ default: limits.runtime_log_lines.default }),
+      format: z.enum(['text', 'json']).optional().meta({ default: 'text' }),
       branch: z.string().min(limits.branch.min).max(limits.branch.max).optional().describe('Of the preview of this branch, instead of production.'),
       last_event_id: lastEventId,
     }),
     success: { status: 200, events: runtimeEvents, raw: true },
     errors: ['invalid_input', 'project_not_found'],
+  }),
+}
+
+/** Of how many projects one glance tells at most: more rows than a screen shows. */
+export const glancedAtMost = 60
+
+/** What the dashboard's list of projects shows of each; not of the customer's document. */
+export const glanceOperations = {
+  listGlances: operation({
+    method: 'GET',
+    path: '/instance/glances',
+    group: 'Instance',
+    summary: 'The newest and the serving deployment of several projects at once',
+    description: `At most ${glancedAtMost} slugs, with commas between them. Those that are not there, or not yours to see, are left out.`,
+    access: 'caller',
+    params: empty,
+    query: z.object({
+      slugs: z
+        .string()
+        .min(1)
+        .max(glancedAtMost * 51)
+        .transform((text) => [...new Set(text.split(',').filter(Boolean))])
+        .refine((slugs) => slugs.length <= glancedAtMost, `Give at most ${glancedAtMost} slugs.`),
+    }),
+    success: {
+      status: 200,
+      json: z.object({
+        glances: z.array(
+          z.object({
+            slug: z.string(),
+            latest: deployment.nullable(),
+            serving: deployment.nullable().describe('The production deployment that serves now.'),
+          }),
+        ),
+      }),
+    },
+    errors: ['invalid_input'],
   }),
 }

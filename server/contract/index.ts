@@ -1,7 +1,7 @@
 import { billingOperations } from './billing.ts'
 import { cacheOperations } from './cache.ts'
 import { databaseDumpOperations, databaseOperations } from './databases.ts'
-import { deploymentOperations } from './deployments.ts'
+import { deploymentOperations, glanceOperations } from './deployments.ts'
 import { domainMarketOperations, domainOperations } from './domains.ts'
 import { envVarOperations } from './env-vars.ts'
 import { instanceOperations } from './instance.ts'
@@ -43,6 +43,7 @@ export const allOperations = {
   ...networkOperations,
   ...sparklineOperations,
   ...projectSearchOperations,
+  ...glanceOperations,
   ...watchOperations,
   ...diskOperations,
   ...backupOperations,

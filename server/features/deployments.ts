@@ -2,11 +2,12 @@ import type { DeploymentDetail } from '../contract/deployments.ts'
 import type { Handlers } from '../contract/index.ts'
 import { limits } from '../contract/limits.ts'
 import type { EnqueueRequest } from '../deploy/engine.ts'
-import { listDeployments, listSteps } from '../store/deployments.ts'
+import { findServing, listDeployments, listSteps } from '../store/deployments.ts'
 import type { LogStore } from '../store/logs.ts'
 import { pageOf } from '../store/page.ts'
+import { findProjectBySlug } from '../store/projects.ts'
 import { Problem } from '../contract/errors.ts'
-import { deploymentFor, projectFor } from './access.ts'
+import { accountsOf, deploymentFor, projectFor } from './access.ts'
 import type { Context } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import { enqueueAndShow } from './enqueue.ts'
@@ -21,6 +22,7 @@ type DeploymentHandlers = Pick<
   | 'cancelDeployment'
   | 'rollbackDeployment'
   | 'listDeployments'
+  | 'listGlances'
   | 'getDeployment'
   | 'streamBuildLog'
   | 'streamRuntimeLog'
@@ -65,6 +67,20 @@ export function createDeploymentHandlers(deps: FeatureDeps): DeploymentHandlers 
         const rows = listDeployments(tx, { project_id: project.id, before: cursorIn(query.cursor), limit: limit + 1, target, branch, status })
         const page = pageOf(rows, limit)
         return { deployments: page.rows.map((row) => presentDeployment(tx, row)), next_cursor: page.next_cursor }
+      })
+    },
+
+    async listGlances({ caller }, { query }) {
+      return db.read((tx) => {
+        const accounts = accountsOf(tx, caller)
+        const glances = query.slugs.flatMap((slug) => {
+          const project = findProjectBySlug(tx, slug)
+          if (!project || !accounts.includes(project.account_id)) return []
+          const [latest] = listDeployments(tx, { project_id: project.id, before: undefined, limit: 1 })
+          const serving = latest?.is_current === 1 && latest.target === 'production' ? latest : findServing(tx, project.id)
+          return { slug, latest: latest ? presentDeployment(tx, latest) : null, serving: serving ? presentDeployment(tx, serving) : null }
+        })
+        return { glances }
       })
     },
 

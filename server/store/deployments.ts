@@ -163,6 +163,11 @@ export function listCurrent(tx: Tx, projectId?: string): DeploymentRow[] {
     : tx.sqlAll('SELECT * FROM deployments WHERE is_current = 1 AND project_id = ?', projectId)
 }
 
+/** The production deployment of a project that serves now. */
+export function findServing(tx: Tx, projectId: string): DeploymentRow | undefined {
+  return tx.sqlFirst("SELECT * FROM deployments WHERE project_id = ? AND is_current = 1 AND target = 'production'", projectId)
+}
+
 /** What a redeployment of production starts from: what is under way, else what serves, else what came last; undefined for a stopped project. */
 export function latestProduction(tx: Tx, projectId: string): DeploymentRow | undefined {
   return tx.sqlFirst(

@@ -4,7 +4,7 @@ import type { Deployment } from '../../server/contract/deployments.ts'
 import { makeRepository, tinyServer } from '../support/repository.ts'
 import { until } from '../support/platform.ts'
 import { deployed, expectRefusal, faults, startWorld } from './world.ts'
-import type { World } from './world.ts'
+import type { Answer, World } from './world.ts'
 import { z } from 'zod'
 
 let world: World
@@ -296,5 +296,35 @@ describe('the runtime log as a stream', () => {
     })
     expect(answer.status).toBe(200)
     controller.abort()
+  })
+})
+
+describe('GET /instance/glances', () => {
+  const look = (slugs: string, who: 'owner' | 'member' | 'stranger' = 'owner') => world.ask(who, 'GET', `/instance/glances?slugs=${slugs}`)
+  const glances = (answer: Answer) =>
+    answer.body.glances as { slug: string; latest: { id: string; status: string } | null; serving: { id: string } | null }[]
+
+  test('the newest deployment and the one that serves, of each; unknown ones and those of others are left out', async () => {
+    const first = (await deployed(world, 'glanced')).id
+    await world.home.ended('glanced', first)
+    await world.home.createProject({ slug: 'glanced-bare' })
+    const both = glances(await look('glanced,none,glanced-bare,glanced'))
+    expect(both.map(({ slug }) => slug)).toEqual(['glanced', 'glanced-bare'])
+    expect(both[0]).toMatchObject({ latest: { id: first, status: 'ready' }, serving: { id: first } })
+    expect(both[1]).toEqual({ slug: 'glanced-bare', latest: null, serving: null })
+    // As the list of deployments tells it.
+    const { deployments } = (await world.ask('owner', 'GET', '/v1/projects/glanced/deployments')).body as { deployments: unknown[] }
+    expect(both[0]?.latest).toEqual(deployments[0])
+
+    world.repository.commit({ 'package.json': 'not json' }, 'Break it')
+    const { deployment_id } = (await world.ask('owner', 'POST', '/v1/projects/glanced/deploy')).body as { deployment_id: string }
+    await world.home.ended('glanced', deployment_id)
+    expect(glances(await look('glanced'))[0]).toMatchObject({ latest: { id: deployment_id, status: 'failed' }, serving: { id: first } })
+    expect(glances(await look('glanced', 'member'))).toHaveLength(1)
+    expect(glances(await look('glanced', 'stranger'))).toEqual([])
+  })
+
+  test.each(['', Array.from({ length: 61 }, (_, n) => `project-${n}`).join(',')])('400 for none and for too many', async (slugs) => {
+    expectRefusal(await look(slugs), 400, 'invalid_input')
   })
 })

@@ -17,6 +17,7 @@ type EdgeHandlers = Pick<
   | 'getMetrics'
   | 'listSparklines'
   | 'findProjects'
+  | 'listGlances'
   | 'getHttps'
   | 'trustAuthority'
   | 'removeAuthority'
@@ -61,6 +62,7 @@ export function createEdgeHandlers(visible: (context: Context, slug: string) => 
       return { url: body.url, key: body.url, verdict: 'MISS' as const, why: 'Nothing is stored.', stored: null, answer: null }
     },
     findProjects: async () => ({ projects: [], count: 0, total: 0 }),
+    listGlances: async () => ({ glances: [] }),
     listSparklines: async () => ({ from: now, projects: [] }),
     async getMetrics(context, { params, query }) {
       visible(context, params.slug)

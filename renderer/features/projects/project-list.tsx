@@ -1,10 +1,10 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { memo, useDeferredValue, useEffect, useRef, useState } from 'react'
 import { Link } from 'wouter'
-import type { Deployment } from '../../../server/contract/deployments.ts'
 import type { Project } from '../../../server/contract/projects.ts'
+import { useGlance } from '../../api/glances.ts'
 import { useOffered } from '../../api/offered.ts'
-import { useLatest, useServing, useSparklines } from '../../api/queries.ts'
+import { useSparklines } from '../../api/queries.ts'
 import { firstLine } from '../../ui/format.ts'
 import { frameworkName } from '../../ui/frameworks.ts'
 import { Mark, StatusPlate, deploymentSign, projectSign } from '../../ui/status.tsx'
@@ -97,10 +97,10 @@ const ProjectRow = memo(function ProjectRow({ project, address, requests, settle
 })
 
 function RestedParts({ project, requests, settled }: Omit<RowProps, 'address'>) {
-  const { data: latest } = useLatest(project.slug, settled)
+  const { latest, serving } = useGlance(project.slug, settled)
   return (
     <>
-      <span className="project-picture">{latest !== undefined && <ServingPicture slug={project.slug} latest={latest} settled={settled} />}</span>
+      <span className="project-picture">{serving !== undefined && <Thumbnail slug={project.slug} deployment={serving} />}</span>
       <div className="project-latest">
         {latest && (
           <>
@@ -120,11 +120,4 @@ function RestedParts({ project, requests, settled }: Omit<RowProps, 'address'>) 
       <div className="project-framework quiet clip">{latest?.framework && frameworkName(latest.framework)}</div>
     </>
   )
-}
-
-/** Of what serves; mostly that is the newest, which is at hand. */
-function ServingPicture({ slug, latest, settled }: { slug: string; latest: Deployment | null; settled: boolean }) {
-  const isServing = latest?.target === 'production' && latest.is_current
-  const { data: serving } = useServing(slug, settled && latest !== null && !isServing)
-  return <Thumbnail slug={slug} deployment={isServing ? latest : serving} />
 }
