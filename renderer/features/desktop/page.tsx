@@ -20,9 +20,11 @@ export default function DesktopPage() {
       {window.homeport && isHome ? (
         <DesktopSettings />
       ) : (
-        <Empty icon={MonitorX} title="These settings are in the desktop app">
-          This page is open in a browser, or shows another instance. Open the Homeport window on the machine itself, and go to Instance, Desktop.
-        </Empty>
+        <div className="card">
+          <Empty icon={MonitorX} title="These settings are in the desktop app">
+            This page is open in a browser, or shows another instance. Open the Homeport window on the machine itself, and go to Instance, Desktop.
+          </Empty>
+        </div>
       )}
     </div>
   )

@@ -85,8 +85,8 @@ export function ImportDialog({
         <SwitchField label="Sensitive, all of them" checked={isSensitive} onChange={setSensitive} />
         <PlanView plan={plan} isEmpty={text.trim() === ''} />
         {add.error && <ProblemView problem={add.error} />}
-        <footer className="dialog-foot env-import-foot">
-          <Button icon={FileUp} className="env-choose" onClick={() => chooser.current?.click()}>
+        <footer className="dialog-foot">
+          <Button icon={FileUp} className="dialog-aside" onClick={() => chooser.current?.click()}>
             Choose a file…
           </Button>
           <input

@@ -15,8 +15,12 @@ function Ways() {
 export function NotFound({ isPage = true }: { isPage?: boolean }) {
   useTitle('Not found')
   return (
-    <Empty isPage={isPage} icon={Compass} title="There is nothing at this address" action={<Ways />}>
-      The link may be old, or what it led to was deleted.
-    </Empty>
+    <div className={isPage ? 'page' : undefined}>
+      <div className="card">
+        <Empty isPage={isPage} icon={Compass} title="There is nothing at this address" action={<Ways />}>
+          The link may be old, or what it led to was deleted.
+        </Empty>
+      </div>
+    </div>
   )
 }

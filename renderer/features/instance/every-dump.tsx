@@ -7,6 +7,7 @@ import { problemFrom } from '../../api/problem.ts'
 import { useClient } from '../../api/queries.ts'
 import { useEveryDump } from '../../api/upkeep.ts'
 import { IconButton } from '../../ui/button.tsx'
+import { CopyButton } from '../../ui/copy.tsx'
 import { ProblemView } from '../../ui/feedback.tsx'
 import { bytes } from '../../ui/format.ts'
 import { Ago } from '../../ui/time.tsx'
@@ -45,6 +46,7 @@ export function EveryDump() {
                 <span className="mono clip" title={dump.path}>
                   {dump.path}
                 </span>
+                <CopyButton text={dump.path} label="Copy where it lies" />
               </p>
             </div>
             <span className="backup-bytes">{bytes(dump.bytes)}</span>

@@ -41,6 +41,7 @@ export function EditDialog({ connection: { id, ...before }, onClose }: Props) {
         <HueField value={hue} onChange={setHue} />
         {change.error && !atName && <ProblemView problem={change.error} />}
         <footer className="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" busy={change.isPending}>
             Save
           </Button>
@@ -71,6 +72,7 @@ export function TokenDialog({ connection, onClose }: Props) {
         <TokenField value={token} onChange={setToken} error={change.fieldError} />
         {change.plate && <ProblemView problem={change.plate} />}
         <footer className="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" busy={change.isPending}>
             Save
           </Button>

@@ -24,6 +24,7 @@ export default function LogsPage({ slug }: { slug: string }) {
   const { data: previews, isLoading } = usePreviews(slug)
   const branches = [...new Set([...(branch === null ? [] : [branch]), ...(previews ?? []).map((preview) => preview.branch)])]
   const { store, stream, state, deployments } = useRuntimeLog(slug, branch)
+  const isDeployed = project?.status !== 'created'
   // Whether there is a choice above the log decides where the log begins.
   if (isLoading) return <SkeletonRows rows={9} height={48} />
   return (
@@ -47,7 +48,13 @@ export default function LogsPage({ slug }: { slug: string }) {
         store={store}
         label="Log of the app"
         file={branch === null ? `${slug}.log` : `${slug}-${branch.replaceAll('/', '-')}.log`}
-        empty={stream.name === 'connecting' ? 'Opening the log…' : 'Nothing yet. What the app prints appears here as it happens.'}
+        empty={
+          stream.name === 'connecting'
+            ? 'Opening the log…'
+            : isDeployed
+              ? 'Nothing yet. What the app prints appears here as it happens.'
+              : 'Nothing runs yet. Deploy the project, and what the app prints appears here as it happens.'
+        }
         state={
           stream.name === 'waiting'
             ? 'The stream is cut; trying again'
@@ -55,7 +62,9 @@ export default function LogsPage({ slug }: { slug: string }) {
               ? stream.problem.message
               : state
                 ? stateWords[state]
-                : 'Live'
+                : isDeployed
+                  ? 'Live'
+                  : 'Not deployed yet'
         }
         groups={deployments.map((id) => ({ value: id, text: `Deployment …${id.slice(-6)}` }))}
       />

@@ -84,9 +84,10 @@ export function PasswordDialog({
         )}
         {save.error && save.error.issues.length === 0 && <ProblemView problem={save.error} />}
         <footer className="dialog-foot">
-          <Button kind="bare" onClick={() => setShown(!isShown)} aria-pressed={isShown}>
+          <Button kind="bare" className="dialog-aside" onClick={() => setShown(!isShown)} aria-pressed={isShown}>
             {isShown ? 'Hide it' : 'Show it'}
           </Button>
+          <Button onClick={() => onOpenChange(false)}>Cancel</Button>
           <Button kind="primary" type="submit" busy={save.isPending} disabled={!isReady}>
             {opens ? 'Set it and open' : 'Set it'}
           </Button>

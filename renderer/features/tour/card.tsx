@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { X } from 'lucide-react'
-import { useEffect } from 'react'
+import { useEffect, useRef } from 'react'
 import { Link } from 'wouter'
 import type { Database } from '../../../server/contract/databases.ts'
 import { keys } from '../../api/keys.ts'
@@ -25,8 +25,14 @@ export default function TourCard({ slug }: { slug: string }) {
   const isOver = ticked.length === steps.length
   const ids = ticked.map(({ id }) => id).join(' ')
   useEffect(() => tick(ids.split(' ').filter(Boolean)), [ids, tick])
+  const card = useRef<HTMLElement>(null)
+  useEffect(() => {
+    if (!useTour.getState().is_wanted) return
+    useTour.getState().seen()
+    card.current?.scrollIntoView({ block: 'nearest' })
+  }, [])
   return (
-    <section className="card tour" aria-labelledby="first-steps">
+    <section ref={card} className="card tour" aria-labelledby="first-steps">
       <header className="tour-head">
         <h2 id="first-steps">First steps</h2>
         <span className="tour-count">

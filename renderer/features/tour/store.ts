@@ -14,6 +14,9 @@ interface Kept {
 interface TourStore {
   /** By instance. */
   kept: Record<string, Kept>
+  /** Somebody asked for the list and has not seen it yet: it comes into sight. */
+  is_wanted: boolean
+  seen(): void
   close(): void
   bringBack(): void
   tick(ids: readonly string[]): void
@@ -32,8 +35,13 @@ export const useTour = create<TourStore>((set, get) => {
   }
   return {
     kept: {},
+    is_wanted: false,
+    seen: () => set({ is_wanted: false }),
     close: () => change({ wish: 'closed' }),
-    bringBack: () => change({ wish: 'brought_back' }),
+    bringBack() {
+      change({ wish: 'brought_back' })
+      set({ is_wanted: true })
+    },
     tick(ids) {
       const { done } = keptOf(get().kept, front())
       const fresh = ids.filter((id) => !done.includes(id))
