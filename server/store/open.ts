@@ -21,7 +21,7 @@ export interface Store {
   close(): Promise<void>
 }
 
-/** A ledger up to this size is checked at every start: it takes a few milliseconds. A larger one after a crash. */
+/** A file up to this size is checked at every start: it takes a few milliseconds. A larger ledger after a crash. */
 const alwaysChecked_bytes = 32 * 2 ** 20
 
 /**
@@ -99,17 +99,21 @@ async function openIntact(path: string, check: boolean, isMissing: boolean): Pro
   }
 }
 
+class DamagedLesser extends Error {}
+
 /** Lines and numbers of the past are no reason not to start: a damaged file is put aside, and it begins anew. */
 async function openLesser<T>(path: string, steps: readonly { name: string; sql: string }[]): Promise<Database<T>> {
   let db: Database<T> | undefined
   try {
+    const check = existsSync(path) && statSync(path).size <= alwaysChecked_bytes
     db = openDatabase<T>({ path, durable: false })
+    if (check && db.raw.pragma('quick_check(1)', { simple: true }) !== 'ok') throw new DamagedLesser()
     await migrate(db, steps)
     return db
   } catch (error) {
     await db?.close()
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    if (!/CORRUPT|NOTADB/.test(code) || !existsSync(path)) throw error
+    if (!(error instanceof DamagedLesser || /CORRUPT|NOTADB/.test(code)) || !existsSync(path)) throw error
     for (const end of ['', '-wal', '-shm']) if (existsSync(path + end)) renameSync(path + end, `${path}.damaged${end}`)
     return openLesser(path, steps)
   }

@@ -157,3 +157,20 @@ test('a damaged log begins anew, and the ledger stays', async () => {
   expect([rows, recovered]).toEqual([1200, undefined])
   expect(readdirSync(folder)).toContain('logs.db.damaged')
 })
+
+test('so does a log of which some pages are damaged: whatever is asked of it, nothing throws', async () => {
+  const before = await openStore({ data_dir: folder, after_crash: false })
+  for (let n = 0; n < 400; n++)
+    before.logs.append({ stream: `dpl_${n % 20}`, first: n + 1, records: 1, lines: 1, last_line: n + 1, bytes: 900, body: 'x'.repeat(900) })
+  await before.close()
+  flip(join(folder, 'logs.db'), 20)
+  const store = await openStore({ data_dir: folder, after_crash: false })
+  try {
+    expect(store.logs.streams()).toEqual([])
+    for (let n = 0; n < 20; n++) expect(store.logs.tail(`dpl_${n}`, 10_000)).toEqual([])
+    store.logs.append({ stream: 'dpl_1', first: 1, records: 1, lines: 1, last_line: 1, bytes: 4, body: '{}' })
+    expect(readdirSync(folder)).toContain('logs.db.damaged')
+  } finally {
+    await store.close()
+  }
+})
