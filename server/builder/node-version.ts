@@ -1,4 +1,5 @@
 import { Range, SemVer, intersects, minVersion, valid, validRange } from 'semver'
+import { DetectFailure } from './detect-failure.ts'
 import type { Manifest } from './manifest.ts'
 import { firstOf, type SourceFolder } from './source-folder.ts'
 
@@ -15,7 +16,12 @@ export interface NodeVersion {
 export async function chooseNode(source: SourceFolder, directories: string[], manifests: Manifest[], setting: string): Promise<NodeVersion> {
   if (setting !== 'auto') {
     const version = resolveVersion(setting)
-    if (version) return { version, why: `Node ${version}: the project’s node_version says ${setting}` }
+    if (!version)
+      throw new DetectFailure(
+        `The project’s node_version says “${setting}”, which names no version of Node.`,
+        'Set it to auto, to a version such as 24 or 22.11.0, or to a range such as >=20.',
+      )
+    return { version, why: `Node ${version}: the project’s node_version says ${setting}` }
   }
   for (const directory of directories) {
     const file = await firstOf(source, directory, ['.nvmrc', '.node-version'])

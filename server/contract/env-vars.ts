@@ -29,7 +29,12 @@ const value = z
   .max(limits.env_var_value)
   .refine((text) => !text.includes('\0'), nulText)
 
-const newEnvVar = z.strictObject({ key, value, environment: environment.optional(), is_sensitive: z.boolean().optional() })
+const newEnvVar = z.strictObject({
+  key,
+  value,
+  environment: environment.optional().meta({ default: null }),
+  is_sensitive: z.boolean().optional().meta({ default: false }),
+})
 export type NewEnvVar = z.output<typeof newEnvVar>
 
 const created = z.object({ id: z.string(), key: z.string(), environment })

@@ -88,7 +88,7 @@ export const metricsOperations = {
     description: 'All names of the project count, those of its previews too (our reading); `resources` are those of production.',
     access: 'caller',
     params: projectParams,
-    query: z.object({ range: metricsRange.optional() }),
+    query: z.object({ range: metricsRange.optional().meta({ default: '24h' }) }),
     success: { status: 200, json: metrics },
     errors: ['invalid_input', 'project_not_found'],
   }),

@@ -52,7 +52,8 @@ export const screenshotOperations = {
     summary: 'The screenshot of a deployment, once it is taken',
     description: '`variant` is `desktop` (1280x800) or `mobile` (390x844).',
     access: 'caller',
-    params: projectIdParams.extend({ variant: z.string() }),
+    // Any other text is looked up too, and is 404.
+    params: projectIdParams.extend({ variant: z.string().meta({ enum: [...screenshotVariants] }) }),
     query: empty,
     // A picture of a deployment does not change.
     success: { status: 200, content_type: 'image/png', max_age_s: 86_400 },

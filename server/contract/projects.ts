@@ -43,6 +43,7 @@ const repoUrl = z
     (text) => URL.canParse(text) && !/[\u0000-\u0020\u007f]/.test(text),
     'Give a full address, such as https://example.com/me/app.git or file:///home/me/app.',
   )
+  .meta({ format: 'uri' })
 
 const one = { status: 200, json: z.object({ project }) } as const
 

@@ -19,7 +19,8 @@ export const pageQuery = z.object({
     .regex(/^\d{1,9}$/, 'Give a whole number from 1 to 100.')
     .transform(Number)
     .pipe(z.number().int().min(limits.page.min).max(limits.page.max))
-    .optional(),
+    .optional()
+    .meta({ default: limits.page.default }),
   cursor: z.string().min(1).max(500).optional(),
 })
 
@@ -41,7 +42,11 @@ export function isBranchName(name: string): boolean {
 /** A folder inside the repository: relative, no way out, nothing of git's own. */
 export function isInsideRepository(path: string): boolean {
   if (path.startsWith('/') || /^[A-Za-z]:/.test(path) || path.includes('\\') || path.includes('\0')) return false
-  return path.split('/').every((part) => part !== '..' && part.toLowerCase() !== '.git')
+  let depth = 0
+  return path.split('/').every((part) => {
+    depth += part === '..' ? -1 : part === '' || part === '.' ? 0 : 1
+    return depth >= 0 && part.toLowerCase() !== '.git'
+  })
 }
 
 export const branchName = z
@@ -50,12 +55,12 @@ export const branchName = z
   .max(limits.branch.max)
   .refine(isBranchName, 'This is not a name that git allows for a branch.')
 
-/** `auto` or a version as npm's `engines` writes it, without anything that a shell could read. */
+/** `auto` or whatever may name a version, without anything that a shell could read. What names none fails the build, with the reason. */
 export const nodeVersion = z
   .string()
   .min(limits.node_version.min)
   .max(limits.node_version.max)
-  .regex(/^(auto|lts\/[*a-z]+|[v0-9x.*^~<>=| -]+)$/i, 'Give auto, a version such as 24 or 22.11.0, or a range such as >=20.')
+  .regex(/^[\w.*^~<>=|/@+ -]+$/, 'Give auto, a version such as 24 or 22.11.0, or a range such as >=20.')
 
 export const command = z
   .string()

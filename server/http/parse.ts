@@ -56,10 +56,17 @@ const isJson = (type: string) => /^application\/(json|[\w.+-]+\+json)\s*(;\s*cha
 function parseJson(body: Buffer): unknown {
   if (body.length === 0) throw new Problem('invalid_json', 'The body is empty. Send a JSON object, such as {}.')
   try {
-    return JSON.parse(utf8.decode(body))
+    const text = utf8.decode(body)
+    return /\\u[dD][89a-fA-F]/.test(text) ? JSON.parse(text, wholeCharacters) : JSON.parse(text)
   } catch {
     throw new Problem('invalid_json', 'The body is not valid JSON in UTF-8. Check quotes, commas and brackets.')
   }
+}
+
+/** Half a surrogate pair cannot be stored as UTF-8: it would come back as another character. */
+function wholeCharacters(key: string, value: unknown): unknown {
+  if (!key.isWellFormed() || (typeof value === 'string' && !value.isWellFormed())) throw new SyntaxError('half a character')
+  return value
 }
 
 function checked<T>(result: z.ZodSafeParseResult<T>, where: 'query' | 'body'): T {

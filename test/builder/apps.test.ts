@@ -56,6 +56,14 @@ describe('the version of Node', () => {
     await write({ ...server, '.nvmrc': '20' })
     expect(workOf(await plan({ node_version: '22' })).node_version).toBe('22')
   })
+
+  test('a setting that names no version is said, not passed over', async () => {
+    await write({ ...server, '.nvmrc': '20' })
+    await expect(plan({ node_version: 'twenty' })).rejects.toMatchObject({
+      code: 'detect_failed',
+      message: expect.stringContaining('“twenty”') as unknown,
+    })
+  })
 })
 
 describe('the package manager', () => {

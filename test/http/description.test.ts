@@ -41,6 +41,24 @@ describe('the description', () => {
     expect(list).toHaveLength(45)
   })
 
+  it('tells defaults and choices where the customer does', () => {
+    const operations = list.map(([, spec]) => described(spec))
+    const parameter = (id: string, name: string) =>
+      operations.find((operation) => operation?.operationId === id)?.parameters?.find((found) => found.name === name)?.schema
+    for (const id of ['listProjects', 'listDeployments', 'listCacheEvents', 'listTokens'])
+      expect([id, parameter(id, 'limit')]).toEqual([id, { type: 'integer', minimum: 1, maximum: 100, default: 50 }])
+    expect(parameter('streamRuntimeLog', 'lines')).toEqual({ type: 'integer', minimum: 20, maximum: 2000, default: 200 })
+    expect(parameter('streamRuntimeLog', 'format')).toMatchObject({ default: 'text' })
+    expect(parameter('getMetrics', 'range')).toEqual({ type: 'string', enum: ['24h', '7d', '30d'], default: '24h' })
+    expect(parameter('getScreenshot', 'variant')).toEqual({ type: 'string', enum: ['desktop', 'mobile'] })
+    const schemas = JSON.parse(JSON.stringify(document.components.schemas)) as Record<string, { properties: Record<string, object> }>
+    for (const name of ['CreateProjectRequest', 'UpdateProjectRequest'])
+      expect([name, JSON.stringify(schemas[name]?.properties.repo_url)]).toEqual([name, expect.stringContaining('"format":"uri"') as unknown])
+    const added = JSON.stringify(schemas.CreateEnvVarsRequest)
+    expect(added).toMatch(/"environment":\{[^}]*"default":null/)
+    expect(added).toMatch(/"is_sensitive":\{[^}]*"default":false/)
+  })
+
   it('needs a credential everywhere, and says which', () => {
     expect(document.security).toEqual([{ bearer: [] }, { session: [] }])
     for (const [, spec] of list) expect(described(spec)?.security).toBeUndefined()

@@ -163,6 +163,15 @@ describe('input', () => {
     })
     await refused(answer, 400, 'invalid_json')
   })
+  it.each([String.raw`{"name":"\ud800"}`, String.raw`{"name":"a\uDC00b"}`, String.raw`{"\udfff":1}`])(
+    'half a character in %s is 400 invalid_json, and never stored as another',
+    async (body) => {
+      await refused(await patch(body), 400, 'invalid_json')
+    },
+  )
+  it.each([String.raw`{"name":"\ud83d\ude00"}`, String.raw`{"name":"\\ud800"}`])('whole characters in %s are read', async (body) => {
+    expect((await patch(body)).status).toBe(200)
+  })
   it.each(['null', '[]', '"text"', '1', 'true', `${'['.repeat(100_000)}${']'.repeat(100_000)}`])('body %.20s is 400 invalid_input', async (body) => {
     await refused(await patch(body), 400, 'invalid_input')
   })
