@@ -247,8 +247,9 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
           (found) => found.isDirectory(),
           () => false,
         ),
-      doctor: () =>
+      doctor: (isQuick) =>
         examine({
+          is_quick: isQuick,
           network: () => features.lan.status(),
           db: store.db,
           data_dir,

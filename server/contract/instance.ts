@@ -195,7 +195,9 @@ export const instanceOperations = {
     summary: 'What works, what does not, and how to mend it',
     access: 'owner',
     params: empty,
-    query: empty,
+    query: z.object({
+      quick: z.literal('true').optional().describe('Leaves out what takes long: engines, git, names, the look through the whole database.'),
+    }),
     success: { status: 200, json: z.object({ checks: z.array(examinedCheck) }) },
     errors: [],
   }),

@@ -79,7 +79,7 @@ export interface FeatureDeps {
   describeFolder(path: string): Promise<{ is_git: boolean; branch: string | null }>
   /** Whether an absolute path names a folder. */
   isFolder(path: string): Promise<boolean>
-  doctor(): Promise<ExaminedCheck[]>
+  doctor(isQuick: boolean): Promise<ExaminedCheck[]>
 }
 
 /** Where names are bought. */

@@ -4,6 +4,8 @@ import type { Check, ExaminedCheck } from '../contract/instance.ts'
 import type { Db } from '../store/open.ts'
 
 export interface DoctorOptions {
+  /** Only what is told at once: a window looks at it again and again. */
+  is_quick: boolean
   db: Db
   data_dir: string
   runtimes: { name: string; probe(): Promise<{ available: boolean; version: string | null; reason: string }> }[]
@@ -24,23 +26,33 @@ export interface DoctorOptions {
 }
 
 const lowDisk_bytes = 5 * 1024 ** 3
+/** With less than this a build or a copy is sure to fail. */
+const fullDisk_bytes = 256 * 1024 ** 2
 
 /** Looks at what an instance stands on. Every finding says what to do about it. */
 export async function examine(options: DoctorOptions): Promise<ExaminedCheck[]> {
-  const checks = [
-    ...(await Promise.all(options.runtimes.map((runtime) => engine(runtime, options.chosen)))),
-    await git(options),
-    ...options.addresses.map(port),
-    ...(await options.names()),
-    options.screenshots(),
-    network(options.network()),
-    await disk(options.data_dir),
-    await database(options.db),
-    ...(await options.backups()),
-    ...(await options.databases()),
-    ...(await options.market()),
-    keys(options.encryption),
-  ]
+  const checks = options.is_quick
+    ? [
+        ...options.addresses.map(port),
+        await disk(options.data_dir),
+        ...(await options.backups()),
+        ...(await options.databases()),
+        keys(options.encryption),
+      ]
+    : [
+        ...(await Promise.all(options.runtimes.map((runtime) => engine(runtime, options.chosen)))),
+        await git(options),
+        ...options.addresses.map(port),
+        ...(await options.names()),
+        options.screenshots(),
+        network(options.network()),
+        await disk(options.data_dir),
+        await database(options.db),
+        ...(await options.backups()),
+        ...(await options.databases()),
+        ...(await options.market()),
+        keys(options.encryption),
+      ]
   return checks.map((check) => ({ ...check, help: helpForCheck(check.name) }))
 }
 
@@ -88,8 +100,8 @@ async function disk(folder: string): Promise<Check> {
   if (free >= lowDisk_bytes) return ok('disk', text)
   return {
     name: 'disk',
-    status: 'warning',
-    message: text,
+    status: free < fullDisk_bytes ? 'failed' : 'warning',
+    message: free < fullDisk_bytes ? `The disk is full: ${(free / 1024 ** 2).toFixed(0)} MiB are free for ${folder}.` : text,
     mend: 'Free some space: homeport disk shows what Homeport takes, homeport disk clean frees what nothing needs, docker system df shows the rest of Docker.',
   }
 }

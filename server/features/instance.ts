@@ -63,8 +63,8 @@ export function createInstanceHandlers(deps: FeatureDeps): InstanceHandlers {
       })
     },
 
-    async doctor() {
-      return { checks: await deps.doctor() }
+    async doctor(_context, { query }) {
+      return { checks: await deps.doctor(query.quick === 'true') }
     },
 
     async getSettings() {

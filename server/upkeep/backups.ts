@@ -58,6 +58,8 @@ export async function createBackups(options: BackupOptions & { db: Db; log: Log 
   const ended = new AbortController()
   let creating: Promise<{ backup: Backup; left_out: string[] }> | undefined
   let copying: Promise<void> | undefined
+  /** Why the last copy, of either kind, was not made. */
+  let failure: { at: string; message: string } | undefined
   for (const name of await namesIn(folder)) if (name.startsWith(draft)) await rm(join(folder, name), { recursive: true, force: true })
 
   const list = async (): Promise<Backup[]> => {
@@ -84,8 +86,11 @@ export async function createBackups(options: BackupOptions & { db: Db; log: Log 
       await mkdir(staging, { recursive: true, mode: 0o700 })
       const result = await work(join(staging, name), staging)
       await rename(join(staging, name), join(folder, name))
+      failure = undefined
       return result
     } catch (error) {
+      if (!ended.signal.aborted)
+        failure = { at: isoTime(clock.now()), message: isFull(error) ? 'The disk of this machine is full.' : error instanceof Error ? error.message : String(error) }
       if (isFull(error))
         throw new Problem('storage_full', 'The disk of this machine is full: nothing was kept. Free some space and try again.', { cause: error })
       throw error
@@ -127,6 +132,15 @@ export async function createBackups(options: BackupOptions & { db: Db; log: Log 
     list,
     recovered,
     async checks() {
+      if (failure)
+        return [
+          {
+            name: 'backups',
+            status: 'failed',
+            message: `A copy that was begun at ${failure.at} came to nothing: ${failure.message}`,
+            mend: 'Mend that, then make a backup: homeport backup. The next hourly copy is tried by itself.',
+          },
+        ]
       const [latest] = (await list()).filter((one) => one.kind !== 'before_migration')
       const found = await recovered()
       const message =

@@ -237,6 +237,10 @@ describe('the doctor and health', () => {
     }
     expect(checks.length).toBeGreaterThan(4)
     for (const check of checks) expect(check.status === 'ok' || check.mend !== null).toBe(true)
+    const quick = (await world.ask('owner', 'GET', '/instance/doctor?quick=true')).body as { checks: { name: string }[] }
+    expect(quick.checks.map(({ name }) => name)).toEqual(expect.arrayContaining(['port api', 'port edge', 'disk', 'backups', 'encryption']))
+    expect(quick.checks.map(({ name }) => name)).not.toEqual(expect.arrayContaining(['git']))
+    expectRefusal(await world.ask('member', 'GET', '/instance/doctor?quick=true'), 403, 'forbidden')
     expect((await world.ask('nobody', 'GET', '/healthz')).body).toMatchObject({
       status: 'ok',
       version: '0.1.0',

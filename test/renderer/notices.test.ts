@@ -2,10 +2,12 @@ import { QueryClient } from '@tanstack/react-query'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import type { Domain } from '../../server/contract/domains.ts'
+import type { ExaminedCheck } from '../../server/contract/instance.ts'
 import type { Project } from '../../server/contract/projects.ts'
 import type { Client } from '../../renderer/api/client.ts'
 import { keys } from '../../renderer/api/keys.ts'
 import { createListener } from '../../renderer/features/notices/listen.ts'
+import { createHealthListener } from '../../renderer/features/notices/health.ts'
 import { type Notice, kept, useNotices } from '../../renderer/features/notices/store.ts'
 import { until } from '../support/until.ts'
 
@@ -13,6 +15,7 @@ let cache: QueryClient
 let told: Notice[]
 let seen: string[]
 let domains: Partial<Domain>[]
+let previews: { branch: string; deployment_id: string }[]
 let hear: ReturnType<typeof createListener>
 
 const project = { id: 'prj_1', slug: 'shop', name: 'Harbour shop', status: 'live', updated_at: '2026-01-01T00:00:00.000Z' } as Project
@@ -41,7 +44,8 @@ beforeEach(() => {
   told = []
   seen = []
   domains = []
-  const client = { call: async () => ({ domains }) } as unknown as Client
+  previews = []
+  const client = { call: async () => ({ domains, previews }) } as unknown as Client
   hear = createListener({ client, cache, tell: (notice) => told.push(notice), isSeen: (path) => seen.includes(path), now: () => 0 })
 })
 
@@ -99,6 +103,61 @@ describe('notices', () => {
     hear({ event: 'project', id: null, data: { project } })
     await until(() => told[0], { what: 'the notice' })
     expect(told[0]).toMatchObject({ kind: 'done', title: 'boats.example.com is verified', path: '/projects/shop/domains' })
+  })
+
+  it('tell of a preview that was seen open and is closed, not to who looks at them', async () => {
+    const [tides, boats] = ['tides', 'boats'].map((branch) => ({ branch, deployment_id: `dpl_${branch}` }))
+    cache.setQueryData(keys.previews('shop'), [tides, boats])
+    if (boats) previews = [boats]
+    seen = ['/projects/shop/previews']
+    hear({ event: 'project', id: null, data: { project } })
+    expect(cache.getQueryData(keys.previews('shop'))).toHaveLength(2)
+    seen = []
+    hear({ event: 'project', id: null, data: { project } })
+    await until(() => told[0], { what: 'the notice' })
+    expect(told.map(({ title, path }) => [title, path])).toEqual([['Preview of tides was closed', '/projects/shop/previews']])
+    expect(cache.getQueryData(keys.previews('shop'))).toEqual([boats])
+  })
+
+  it('tell the owner what is wrong with the instance and what to do, once for as long as it lasts', () => {
+    const listen = createHealthListener(
+      (notice) => told.push(notice),
+      () => told.length,
+    )
+    const check = (name: string, status: ExaminedCheck['status']) => ({ name, status, message: `About ${name}.`, mend: 'Mend it.', help: null })
+    listen([check('disk', 'warning'), check('backups', 'ok'), check('git', 'failed')])
+    listen([check('disk', 'warning')])
+    expect(told).toEqual([
+      {
+        id: 'disk warning 0',
+        kind: 'failed',
+        title: 'The disk is nearly full',
+        text: 'About disk.',
+        todo: 'Mend it.',
+        path: '/instance/disk',
+        at: new Date(0).toISOString(),
+      },
+    ])
+    listen([check('disk', 'failed'), check('backups', 'failed'), { ...check('databases docker', 'warning'), help: 'databases' }])
+    listen([])
+    listen([check('disk', 'warning'), { ...check('port edge', 'warning'), help: 'nowhere' as 'ports' }])
+    expect(told.slice(1).map(({ title, path, is_quiet }) => [title, path, is_quiet])).toEqual([
+      ['The disk is full', '/instance/disk', undefined],
+      ['A backup failed', '/instance/backups', undefined],
+      ['The server of the databases does not run', '/help/databases', undefined],
+      ['The disk is nearly full', '/instance/disk', undefined],
+      ['The apps are at another port', '/instance', true],
+    ])
+  })
+
+  it('that only say how things stand lie below what is new, and do not ring', () => {
+    const { tell } = useNotices.getState()
+    const notice = (id: string, is_quiet = false): Notice => ({ id, kind: 'done', title: '', text: '', path: '/', at: '', is_quiet })
+    tell('still', notice('stands', true))
+    tell('still', notice('news'))
+    tell('still', notice('also stands', true))
+    const board = useNotices.getState().boards['still']
+    expect([board?.unread, board?.notices.map(({ id }) => id)]).toEqual([1, ['news', 'also stands', 'stands']])
   })
 
   it('are kept by instance, the last fifty, and read all at once', () => {

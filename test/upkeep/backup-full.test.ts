@@ -48,9 +48,11 @@ describe.skipIf(!requires('tmpfs').ok)('a full disk', () => {
     await expect(backups.copyHourly()).rejects.toMatchObject({ code: 'storage_full' })
     await expect(backups.create()).rejects.toMatchObject({ code: 'storage_full' })
     expect(names()).toEqual([backup.name])
+    expect(await backups.checks()).toMatchObject([{ status: 'failed', message: expect.stringContaining('The disk of this machine is full') }])
 
     rmSync(join(data, 'filler'))
     await backups.copyHourly()
+    expect(await backups.checks()).toMatchObject([{ status: 'ok' }])
     expect(names()).toHaveLength(2)
     // The one there was is as good as before.
     const keyFile = join(folder, 'key')

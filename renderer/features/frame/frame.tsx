@@ -5,15 +5,15 @@ import { Link, useLocation } from 'wouter'
 import { homeId } from '../../stores/address.ts'
 import { followInstance } from '../../api/instance-stream.ts'
 import { useConnection } from '../../stores/connection.ts'
-import { usePromotions } from '../../stores/promotions.ts'
-import { useUi } from '../../stores/ui.ts'
+import { keptPromotions, usePromotions } from '../../stores/promotions.ts'
+import { recall, useUi } from '../../stores/ui.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { Logo } from '../../ui/logo.tsx'
 import { hostOf } from '../instances/host.ts'
 import { InstanceMark } from '../instances/instance-mark.tsx'
 import { useFrameKeys } from '../keyboard/frame-keys.ts'
 import { NoticeBell, NoticeVoice } from '../notices/bell.tsx'
-import { useNoticeListener } from '../notices/use-listener.ts'
+import { useHealthNotices, useNoticeListener } from '../notices/use-listener.ts'
 import { useNoStrayDrops } from '../upload/stray-drops.ts'
 import { useDesktop } from './desktop.ts'
 import { useKeptFocus } from './kept-focus.ts'
@@ -38,6 +38,8 @@ export function Frame({ children }: { children: ReactNode }) {
   const tellDesktop = useDesktop()
   const tellNotices = useNoticeListener(connection)
   const isPromoting = usePromotions(({ promotions }) => promotions.length > 0)
+  const isListed = useConnection((state) => state.is_listed)
+  useHealthNotices(connection)
   useNoStrayDrops()
   useFrameKeys()
   useKeptFocus()
@@ -50,6 +52,10 @@ export function Frame({ children }: { children: ReactNode }) {
     })
   }, [client, id, cache, tellNotices, tellDesktop])
 
+  // What was under way when the page was closed; only once it is known which instances there are.
+  useEffect(() => {
+    if (isListed && recall(keptPromotions) !== null) void import('../promote/promote.ts').then(({ takeUp }) => takeUp())
+  }, [isListed])
   useEffect(() => setRailOpen(false), [location, setRailOpen])
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {

@@ -37,7 +37,8 @@ export function NoticeBell({ align }: { align: 'start' | 'end' }) {
         <DropdownMenu.Content className="menu notices" align={align} sideOffset={6} collisionPadding={8} aria-label="Notices">
           {notices.length === 0 && (
             <DropdownMenu.Item disabled className="notices-none quiet">
-              Nothing has ended yet. Deployments, crashes and domains report here when you look elsewhere.
+              Nothing to tell. Deployments, crashes, domains and previews report here when you look elsewhere, and so does this instance when it needs
+              you.
             </DropdownMenu.Item>
           )}
           {notices.map((notice, index) => (
@@ -50,6 +51,7 @@ export function NoticeBell({ align }: { align: 'start' | 'end' }) {
               <span className="notice-words">
                 <strong className="clip">{calm(notice.title)}</strong>
                 <span className="quiet notice-text">{calm(notice.text)}</span>
+                {notice.todo && <span className="notice-todo">{calm(notice.todo)}</span>}
                 <span className="faint">
                   <Ago at={notice.at} />
                   {index < unread && <span className="unseen">, new</span>}

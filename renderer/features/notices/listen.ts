@@ -1,6 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query'
 import type { Deployment } from '../../../server/contract/deployments.ts'
 import type { Domain } from '../../../server/contract/domains.ts'
+import type { Preview } from '../../../server/contract/previews.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import { knownProject } from '../../api/cache.ts'
 import type { Client, EventOf } from '../../api/client.ts'
@@ -81,11 +82,32 @@ export function createListener({ client, cache, tell, isSeen, now }: Listening):
     cache.setQueryData(keys.domains(slug), after)
   }
 
+  // Nor do previews: those that were seen and are there no more were closed. Who closes one by hand looks at it.
+  const closed = async ({ slug, name }: Project) => {
+    const path = `/projects/${slug}/previews`
+    const before = cache.getQueryData<Preview[]>(keys.previews(slug)) ?? []
+    if (before.length === 0 || isSeen(path)) return
+    const { previews } = await client.call('listPreviews', { params: { slug } })
+    for (const { branch, deployment_id } of before) {
+      if (previews.some((one) => one.branch === branch)) continue
+      tell({
+        id: `${deployment_id} closed`,
+        kind: 'done',
+        title: `Preview of ${branch} was closed`,
+        text: `${name} · Its branch is gone, or somebody closed it. Push the branch again to have it back.`,
+        path,
+        at: new Date(now()).toISOString(),
+      })
+    }
+    cache.setQueryData(keys.previews(slug), previews)
+  }
+
   return (event) => {
     if (event.event === 'deployment') deployment(event.data.deployment)
     else if (event.event === 'project') {
       crash(event.data.project)
       names(event.data.project.slug).catch(() => undefined)
+      closed(event.data.project).catch(() => undefined)
     }
   }
 }

@@ -7,6 +7,10 @@ export interface Notice {
   kind: 'done' | 'failed'
   title: string
   text: string
+  /** What to do about it, where the place that it leads to does not say. */
+  todo?: string
+  /** How things stand, and not news: it lies in the bell without ringing it. */
+  is_quiet?: boolean
   /** Below the dashboard's address of its instance. */
   path: string
   at: string
@@ -33,7 +37,10 @@ export const useNotices = create<NoticeStore>((set) => ({
     set(({ boards }) => {
       const { notices, unread } = boards[instance] ?? empty
       if (notices.some(({ id }) => id === notice.id)) return {}
-      return { boards: { ...boards, [instance]: { notices: [notice, ...notices].slice(0, kept), unread: Math.min(kept, unread + 1) } } }
+      // What is new stands on top, whatever came after it.
+      const at = notice.is_quiet ? unread : 0
+      const board = { notices: notices.toSpliced(at, 0, notice).slice(0, kept), unread: Math.min(kept, unread + (notice.is_quiet ? 0 : 1)) }
+      return { boards: { ...boards, [instance]: board } }
     }),
   read: (instance) => set(({ boards }) => (boards[instance] ? { boards: { ...boards, [instance]: { ...boards[instance], unread: 0 } } } : {})),
 }))

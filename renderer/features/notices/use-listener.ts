@@ -1,5 +1,6 @@
-import { useMemo } from 'react'
+import { useEffect, useMemo } from 'react'
 import type { EventOf } from '../../api/client.ts'
+import { useInstance } from '../../api/queries.ts'
 import { baseOf } from '../../stores/address.ts'
 import type { Connection } from '../../stores/connection.ts'
 import { createListener } from './listen.ts'
@@ -18,4 +19,22 @@ export function useNoticeListener({ id, client, cache }: Connection): (event: Ev
       }),
     [id, client, cache],
   )
+}
+
+/** What the instance in front has to say of itself; to its owner alone. */
+export function useHealthNotices({ id, client }: Connection): void {
+  const isOwner = useInstance().data?.user.is_instance_owner === true
+  useEffect(() => {
+    if (!isOwner) return undefined
+    const stopped = new AbortController()
+    // Nobody waits for it: it has no place in the first screen.
+    void import('./health.ts').then(({ watchHealth }) => {
+      if (stopped.signal.aborted) return
+      stopped.signal.addEventListener(
+        'abort',
+        watchHealth(client, (notice) => useNotices.getState().tell(id, notice)),
+      )
+    })
+    return () => stopped.abort()
+  }, [id, client, isOwner])
 }
