@@ -90,7 +90,10 @@ export async function createBackups(options: BackupOptions & { db: Db; log: Log 
       return result
     } catch (error) {
       if (!ended.signal.aborted)
-        failure = { at: isoTime(clock.now()), message: isFull(error) ? 'The disk of this machine is full.' : error instanceof Error ? error.message : String(error) }
+        failure = {
+          at: isoTime(clock.now()),
+          message: isFull(error) ? 'The disk of this machine is full.' : error instanceof Error ? error.message : String(error),
+        }
       if (isFull(error))
         throw new Problem('storage_full', 'The disk of this machine is full: nothing was kept. Free some space and try again.', { cause: error })
       throw error
