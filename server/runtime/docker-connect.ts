@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { homedir, platform } from 'node:os'
 import { join } from 'node:path'
 import type Docker from 'dockerode'
+import { loadDockerode } from './docker-library.ts'
 import type { DockerOptions } from './runtime.ts'
 
 export interface Connection {
@@ -60,8 +61,8 @@ async function currentContext(configDirectory: string): Promise<string | undefin
 
 /** The first engine that answers a ping, or the reasons why none does. */
 export async function connect(candidates: string[]): Promise<Connection | { tried: { address: string; reason: string }[] }> {
-  // Loaded when first needed: it takes a third of a second and 19 MB.
-  const { default: Engine } = await import('dockerode')
+  // Loaded when first needed: it takes a tenth of a second and 13 MB.
+  const Engine = await loadDockerode()
   const tried = []
   for (const address of candidates) {
     try {
