@@ -1,6 +1,5 @@
 import { type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
-import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 
 interface Question {
@@ -32,5 +31,19 @@ export async function send(url: URL, { method, headers, body, signal }: Question
   const status = answer.statusCode ?? 0
   const isEmpty = status === 204 || status === 304
   if (isEmpty) answer.resume()
-  return new Response(isEmpty ? null : Readable.toWeb(answer), { status, headers: said })
+  return new Response(isEmpty ? null : streamOf(answer), { status, headers: said })
+}
+
+function streamOf(answer: AsyncIterable<Uint8Array>): ReadableStream {
+  const source = answer[Symbol.asyncIterator]()
+  return new ReadableStream({
+    async pull(controller) {
+      const next = await source.next()
+      if (next.done === true) controller.close()
+      else controller.enqueue(next.value)
+    },
+    async cancel() {
+      await source.return?.()
+    },
+  })
 }

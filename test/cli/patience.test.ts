@@ -24,6 +24,11 @@ const server = createServer((request, response) => {
   void answers[pathname.slice(pathname.lastIndexOf('/') + 1)]?.(response)
 })
 const think = () => new Promise((resolve) => setTimeout(resolve, silence_ms))
+async function all<T>(pieces: AsyncIterable<T>): Promise<T[]> {
+  const got: T[] = []
+  for await (const piece of pieces) got.push(piece)
+  return got
+}
 const client = () => createClient({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, token: 'svc_x' })
 
 beforeEach(async () => {
@@ -71,8 +76,8 @@ test('the limits of fetch are not those of the command line: a head, a file, a s
   }
   const [head, file, events, uploaded] = await Promise.all([
     asked.call('createBackup', {}, 60_000),
-    asked.download('downloadSource', { params: { slug: 'a', id: 'b' } }, never).then(async (bytes) => Buffer.concat(await Array.fromAsync(bytes))),
-    Array.fromAsync(asked.stream('streamBuildLog', { params: { slug: 'a', id: 'b' } })),
+    asked.download('downloadSource', { params: { slug: 'a', id: 'b' } }, never).then(async (bytes) => Buffer.concat(await all(bytes))),
+    all(asked.stream('streamBuildLog', { params: { slug: 'a', id: 'b' } })),
     asked.upload('uploadProject', 'a', archive(), never),
   ])
   expect(head).toEqual({ backup: { name: 'a' } })
