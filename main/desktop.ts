@@ -9,7 +9,7 @@ import { claimLinks, linkIn, type Place, placeOf } from './links.ts'
 import type { LoginOptions } from './login.ts'
 import { isCamera } from './screenshotter.ts'
 import { settleIn } from './settle.ts'
-import type { Updater } from './updates.ts'
+import type { UpdatesOptions } from './updates.ts'
 
 /** The platform as the desktop sees it. */
 export type City = Pick<Platform, 'api_url' | 'edge_url' | 'dashboard_url' | 'version' | 'desk' | 'signInUrl' | 'resync' | 'stop'> & {
@@ -24,7 +24,7 @@ export interface DesktopOptions {
   /** Arguments of this start. */
   argv: readonly string[]
   login: LoginOptions
-  updates: { off: string | null; installs_at_end: boolean; load(): Promise<Updater> }
+  updates: Pick<UpdatesOptions, 'off' | 'page' | 'key' | 'installs_at_end' | 'load'>
   hasTrayHost(): Promise<boolean>
   openCity(journal: Journal): Promise<City>
   /** Where the log is written beside its file. */

@@ -7,6 +7,7 @@ import { dataFolder, readOptions } from '../server/options.ts'
 import { openCity } from './city.ts'
 import { runDesktop } from './desktop.ts'
 import { hasTrayHost } from './tray-host.ts'
+import { builtWith } from './built-with.ts'
 import { whyNotUpdated } from './updates.ts'
 
 /** The desktop: Electron's main process. It takes the options of `homeport serve`, Chromium's own pass by. */
@@ -29,6 +30,7 @@ const options = readOptions({
 const { APPIMAGE: app_image = null, XDG_CONFIG_HOME: config_dir = join(homedir(), '.config') } = process.env
 const packageType = join(process.resourcesPath, 'package-type')
 const package_type = existsSync(packageType) ? readFileSync(packageType, 'utf8').trim() : null
+const { page, key } = app.isPackaged ? builtWith(app.getAppPath()) : { page: null, key: null }
 
 // Not awaited: Electron gets ready only after this module has run to its end.
 runDesktop({
@@ -44,7 +46,11 @@ runDesktop({
       platform: process.platform,
       app_image,
       package_type,
+      has_key: key !== null,
     }),
+    page,
+    // macOS and Windows check a signature of their own.
+    key: process.platform === 'linux' ? key : null,
     // A .deb asks for a password, and not when somebody is on the way out.
     installs_at_end: package_type !== 'deb',
     // It looks for its feed as soon as it is loaded.

@@ -1,6 +1,7 @@
 import type { AppUpdater } from 'electron-updater'
 import type { UpdateState, UpdateStep } from '../preload/bridge.ts'
 import type { Journal } from './journal.ts'
+import { isProven } from './update-proof.ts'
 
 /** What is used of electron-updater. */
 export type Updater = Pick<
@@ -19,6 +20,10 @@ export type Updater = Pick<
 export interface UpdatesOptions {
   /** Why this copy is not updated by itself; null: it is. */
   off: string | null
+  /** Where the new version is to be had by hand; null: nobody said. */
+  page: string | null
+  /** With which the feed has to be signed; null: the system checks the signature of what is put in place. */
+  key: string | null
   load(): Promise<Updater>
   /** What was fetched may be put in place when Homeport ends: not where the system asks for a password then. */
   installs_at_end: boolean
@@ -48,10 +53,13 @@ const usualEvery_ms = 24 * 3600_000
 
 /**
  * New versions, by electron-updater: looked for at the start and each day, fetched when somebody says so, put in place when everything
- * has ended. The checks of signatures and sums are its own, and nothing of them is turned off here.
+ * has ended. The checks of signatures and sums are its own, and nothing of them is turned off here. Where it has none, on Linux, the
+ * feed has to be signed with a key of ours before a single byte is fetched; the sums in it hold the rest.
  */
 export function createUpdates({
   off,
+  page,
+  key,
   load,
   installs_at_end,
   downloads,
@@ -62,7 +70,7 @@ export function createUpdates({
   first_ms = usualFirst_ms,
   every_ms = usualEvery_ms,
 }: UpdatesOptions): Updates {
-  let state: UpdateState = off === null ? { name: 'idle', checked_at: null } : { name: 'off', why: off }
+  let state: UpdateState = off === null ? { name: 'idle', checked_at: null } : turnedOff(off)
   let updater: Promise<Updater> | undefined
   let isLeaving = false
   const enter = (next: UpdateState) => onChange((state = next))
@@ -85,8 +93,12 @@ export function createUpdates({
     own.disableWebInstaller = true
     obey(own)
     own.on('update-not-available', () => enter({ name: 'idle', checked_at: new Date().toISOString() }))
-    own.on('update-available', ({ version }) => {
-      enter(own.autoDownload ? { name: 'downloading', version, percent: 0 } : { name: 'available', version })
+    own.on('update-available', (entry) => {
+      const { version } = entry
+      if (key === null) return enter(own.autoDownload ? { name: 'downloading', version, percent: 0 } : { name: 'available', version })
+      if (!isProven(entry, key)) return fail(Object.assign(new Error(`The feed of ${version} is not signed with our key.`), { code: unproven }))
+      enter({ name: 'available', version })
+      if (downloads()) void download()
     })
     own.on('download-progress', ({ percent }) => {
       if (state.name === 'downloading') enter({ ...state, percent: Math.floor(percent) })
@@ -98,7 +110,8 @@ export function createUpdates({
   const opened = () => (updater ??= open())
 
   function obey(own: Updater): void {
-    own.autoDownload = downloads()
+    // It would begin before the signature of the feed is looked at.
+    own.autoDownload = key === null && downloads()
     own.autoInstallOnAppQuit = installs_at_end && downloads()
   }
 
@@ -108,8 +121,7 @@ export function createUpdates({
     enter({ name: 'checking' })
     try {
       const found = await (await opened()).checkForUpdates()
-      if (found === null && isNow('checking'))
-        enter({ name: 'off', why: 'This copy cannot replace itself. Get the new version the way this one came.' })
+      if (found === null && isNow('checking')) enter(turnedOff('This copy cannot replace itself. Get the new version the way this one came.'))
     } catch (error) {
       // It may have said so already by its event.
       if (isNow('checking')) fail(error)
@@ -139,6 +151,10 @@ export function createUpdates({
     }
   }
 
+  function turnedOff(why: string): UpdateState {
+    return { name: 'off', why, ...(page === null ? {} : { page }) }
+  }
+
   const first = off === null ? setTimeout(() => void look(), first_ms) : undefined
   const daily = off === null ? setInterval(() => void look(), every_ms) : undefined
   return {
@@ -162,13 +178,19 @@ export function whyNotUpdated(facts: {
   platform: NodeJS.Platform
   app_image: string | null
   package_type: string | null
+  /** The package knows a key for the signature of its feed. */
+  has_key: boolean
 }): string | null {
   if (!facts.is_packaged) return 'This is a checkout: git brings its new versions.'
   if (!facts.has_feed) return 'This copy was built without an address for updates. Get the new version the way this one came.'
   if (facts.platform === 'linux' && facts.app_image === null && facts.package_type !== 'deb')
     return 'Only the AppImage and the .deb package replace themselves. Get the new version the way this one came.'
+  if (facts.platform === 'linux' && !facts.has_key)
+    return 'This copy was built without a key that would prove a new version, so it fetches none. Get the new version the way this one came.'
   return null
 }
+
+const unproven = 'ERR_UPDATER_INVALID_SIGNATURE'
 
 const sentences: [RegExp, string][] = [
   [

@@ -42,7 +42,8 @@ export type UpdateStep = 'check' | 'download' | 'restart'
 
 /** off → never leaves; idle ⇄ checking → available → downloading → ready; failed from any of them, and back by a check. */
 export type UpdateState =
-  | { name: 'off'; why: string }
+  /** `page`: where new versions are to be had by hand. */
+  | { name: 'off'; why: string; page?: string }
   | { name: 'idle'; checked_at: string | null }
   | { name: 'checking' }
   | { name: 'available'; version: string }

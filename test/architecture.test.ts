@@ -93,7 +93,7 @@ const plan: Record<string, { rooms: string[]; packages: string[]; has_node?: boo
   'server/cli': { rooms: [...shared, 'server/options.ts'], packages: ['uqr', 'tar-stream'] },
   renderer: { rooms: ['server/contract', 'type:preload/bridge.ts', 'resources/samples/samples.json'], packages: ['*'], has_node: false },
   preload: { rooms: [], packages: ['electron'], has_node: false },
-  'resources/package': { rooms: [], packages: ['electron-builder', '@electron/asar'] },
+  'resources/package': { rooms: ['main/update-proof.ts'], packages: ['electron-builder', '@electron/asar', 'yaml'] },
   main: {
     rooms: [
       'server/index.ts',

@@ -2,7 +2,7 @@ import type { Configuration } from 'electron-builder'
 import { afterPack } from './after-pack.ts'
 import { beforePack } from './before-pack.ts'
 import { filesFor, npmFolder } from './contents.ts'
-import { feedOf, hasNotary } from './environment.ts'
+import { feedOf, hasNotary, updateKeyOf } from './environment.ts'
 
 /**
  * How packages are made: `npm run package`, see README.md. No host is named in here: an update feed, certificates and the notary come
@@ -23,6 +23,8 @@ export default {
     // Electron finds the entry of the desktop by this name: the window belongs to it, and so does the icon in the dock.
     desktopName: 'homeport-desktop.desktop',
     homepage: process.env.HOMEPORT_HOMEPAGE ?? 'https://homeport.invalid',
+    // What Linux knows of its updates (main/built-with.ts).
+    update_key: updateKeyOf(process.env) ?? null,
     // Of no use to anybody who has the package.
     allowScripts: null,
     bin: null,
@@ -54,7 +56,7 @@ export default {
 
   protocols: { name: 'Homeport', schemes: ['homeport'] },
   publish: feed ? { provider: 'generic', url: feed } : null,
-  // Whoever gets updates by itself gets signed ones (macOS, Windows; AppImage and deb have no such thing).
+  // Whoever gets updates by itself gets signed ones (macOS, Windows; for AppImage and deb, which have no such thing, the feed is signed: sign-updates.ts).
   forceCodeSigning: feed !== undefined,
 
   mac: {

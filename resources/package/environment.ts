@@ -1,3 +1,5 @@
+import { publicKeyOf } from '../../main/update-proof.ts'
+
 /** What the person who builds says by variables. */
 
 /** Where the desktop looks for updates, if anywhere. Throws for an address that anybody between could answer. */
@@ -9,6 +11,18 @@ export function feedOf(env: NodeJS.ProcessEnv): string | undefined {
   if (username !== '' || !(protocol === 'https:' || (protocol === 'http:' && isNear)))
     throw new Error('HOMEPORT_UPDATE_URL is an https address without a name or password in it.')
   return url
+}
+
+/** With which the feed of Linux is signed, if anywhere. Throws for what could never prove anything. */
+export function updateKeyOf(env: NodeJS.ProcessEnv): string | undefined {
+  const key = env.HOMEPORT_UPDATE_KEY
+  if (!key) return undefined
+  try {
+    publicKeyOf(key)
+  } catch {
+    throw new Error('HOMEPORT_UPDATE_KEY is the public key that `node resources/package/sign-updates.ts new-key FILE` printed.')
+  }
+  return key
 }
 
 /** Whether Apple's notary can be asked: by an API key, an account, or a profile in the keychain. */

@@ -96,7 +96,7 @@ test('a report is put into the clipboard, without a secret, and nothing is sent'
 
 test('a new version is told of while nobody looks, and the page hears every step', async () => {
   scene.updater.onCheck = () => scene.updater.find('10.0.0')
-  await scene.start({ updates: { off: null, installs_at_end: true, load: async () => scene.updater } })
+  await scene.start({ updates: { off: null, page: null, key: null, installs_at_end: true, load: async () => scene.updater } })
   scene.window().is_focused = false
   await world.handlers.get('homeport:update-desktop')?.(
     { senderFrame: { url: 'http://127.0.0.1:4600/app/', parent: null }, sender: scene.window().webContents } as never,
@@ -114,7 +114,7 @@ test('an update restarts what has ended in order, once', async () => {
   scene.updater.onCheck = () => scene.updater.find('10.0.0')
   scene.updater.onDownload = async () => void scene.updater.emit('update-downloaded', { version: '10.0.0' })
   scene.updater.quitAndInstall = () => void scene.updater.acts.push(`install after ${scene.seen.stopped} stop`)
-  await scene.start({ updates: { off: null, installs_at_end: true, load: async () => scene.updater } })
+  await scene.start({ updates: { off: null, page: null, key: null, installs_at_end: true, load: async () => scene.updater } })
   const ask = async (step: string) =>
     world.handlers.get('homeport:update-desktop')?.(
       { senderFrame: { url: 'http://127.0.0.1:4600/app/', parent: null }, sender: scene.window().webContents } as never,

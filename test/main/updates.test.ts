@@ -20,6 +20,8 @@ let ends: string[]
 const open = (more: Partial<Parameters<typeof createUpdates>[0]> = {}) => {
   updates = createUpdates({
     off: null,
+    page: null,
+    key: null,
     installs_at_end: true,
     load: async () => updater,
     downloads: () => downloads,
@@ -213,9 +215,12 @@ test.each([
   [{ platform: 'linux' as const, app_image: null, package_type: 'rpm' }, /Only the AppImage/],
   [{ platform: 'linux' as const, app_image: null, package_type: 'deb' }, null],
   [{ platform: 'linux' as const }, null],
+  [{ platform: 'linux' as const, has_key: false }, /without a key/],
+  [{ has_key: false }, null],
   [{}, null],
 ])('why a copy is not updated: %j', (facts, expected) => {
-  const why = whyNotUpdated({ is_packaged: true, has_feed: true, platform: 'darwin', app_image: '/x.AppImage', package_type: null, ...facts })
+  const usual = { is_packaged: true, has_feed: true, platform: 'darwin' as const, app_image: '/x.AppImage', package_type: null, has_key: true }
+  const why = whyNotUpdated({ ...usual, ...facts })
   if (expected === null) expect(why).toBeNull()
   else expect(why).toMatch(expected)
 })

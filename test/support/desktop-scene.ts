@@ -32,7 +32,7 @@ export function openDesktopScene() {
     resources: '/resources',
     argv: [],
     login: { args: [], config_dir: join(folder, 'config'), app_image: null },
-    updates: { off: 'This is a test.', installs_at_end: true, load: async () => updater },
+    updates: { off: 'This is a test.', page: null, key: null, installs_at_end: true, load: async () => updater },
     hasTrayHost: async () => true,
     openCity: async () => {
       seen.opened += 1

@@ -33,9 +33,9 @@ export function createUpdaterDouble() {
     onDownload: async (): Promise<void> => {},
     emit: (event: string, ...args: unknown[]) => events.emit(event, ...args),
     /** What a look finds. */
-    async find(version: string | undefined) {
-      events.emit(version === undefined ? 'update-not-available' : 'update-available', infoOf(version ?? '1.0.0'))
-      const info = infoOf(version ?? '1.0.0')
+    async find(version: string | undefined, more: object = {}) {
+      const info = { ...infoOf(version ?? '1.0.0'), ...more }
+      events.emit(version === undefined ? 'update-not-available' : 'update-available', info)
       return { isUpdateAvailable: version !== undefined, updateInfo: info, versionInfo: info }
     },
   }

@@ -1,6 +1,6 @@
 import { Download, RefreshCw, RotateCw } from 'lucide-react'
 import type { UpdateState, UpdateStep } from '../../../preload/bridge.ts'
-import { Button } from '../../ui/button.tsx'
+import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Progress } from '../../ui/progress.tsx'
 import { Ago } from '../../ui/time.tsx'
 
@@ -8,7 +8,13 @@ const act = (step: UpdateStep) => () => void window.homeport?.updateDesktop(step
 
 /** How the update stands, and what can be done about it now. */
 export function UpdateView({ update }: { update: UpdateState }) {
-  if (update.name === 'off') return <p className="quiet">{update.why}</p>
+  if (update.name === 'off')
+    return (
+      <div className="desktop-row">
+        <p className="quiet">{update.why}</p>
+        {update.page !== undefined && <ButtonLink href={update.page}>Look for new versions</ButtonLink>}
+      </div>
+    )
   if (update.name === 'downloading')
     return <Progress label={`Downloading Homeport ${update.version}`} value={update.percent / 100} text={`${update.percent} %`} />
   return (
