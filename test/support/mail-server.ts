@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { createSecureContext, TLSSocket } from 'node:tls'
 import { until } from './until.ts'
 
 export interface ReceivedLetter {
@@ -15,6 +16,9 @@ export interface MailServer {
   letters: ReceivedLetter[]
   /** The letter after so many to an address, as soon as it is there. */
   letterTo(address: string, after?: number): Promise<ReceivedLetter>
+  port: number
+  /** How often somebody signed in, and how often with a password that everybody on the line could read. */
+  sign_ins: { all: number; in_the_clear: number }
   /** Says no to every letter from now on. */
   refuse: boolean
   close(): Promise<void>
@@ -23,13 +27,24 @@ export interface MailServer {
 const sign_in = { user: 'post@example.com', password: 'mail secret/1' }
 
 /** A mail server as RFC 5321 has it, as far as one sender needs: it takes letters after a sign-in, and keeps them. */
-export async function startMailServer(): Promise<MailServer> {
+export async function startMailServer(
+  /** `tls`: from the first byte, or once it is asked for. */
+  { tls, identity }: { tls?: 'at_once' | 'when_asked'; identity?: { certificate: string; key: string } } = {},
+): Promise<MailServer> {
+  const secureContext = createSecureContext(identity ? { cert: identity.certificate, key: identity.key } : {})
+  const sign_ins = { all: 0, in_the_clear: 0 }
   const sockets = new Set<Socket>()
   const letters: ReceivedLetter[] = []
   const made = { refuse: false }
-  const server = createServer((socket) => {
-    sockets.add(socket)
-    socket.on('close', () => sockets.delete(socket)).on('error', () => {})
+  const server = createServer((plain) => {
+    sockets.add(plain)
+    plain.on('close', () => sockets.delete(plain)).on('error', () => {})
+    if (tls === 'at_once') talk(secured(plain), true)
+    else talk(plain, false)
+  })
+  const secured = (plain: Socket) => new TLSSocket(plain, { isServer: true, secureContext }).on('error', () => {})
+
+  function talk(socket: Socket, isSecure: boolean, isGreeted = false): void {
     const say = (line: string) => socket.write(`${line}\r\n`)
     let isSignedIn = false
     let envelope = { from: '', to: [] as string[] }
@@ -46,8 +61,15 @@ export async function startMailServer(): Promise<MailServer> {
         return say('250 2.0.0 kept')
       }
       const verb = line.split(/[ :]/)[0]?.toUpperCase()
-      if (verb === 'EHLO') return say('250-stand-in\r\n250-AUTH PLAIN\r\n250 8BITMIME')
+      if (verb === 'EHLO') return say(`250-stand-in\r\n${tls === 'when_asked' && !isSecure ? '250-STARTTLS\r\n' : ''}250-AUTH PLAIN\r\n250 8BITMIME`)
+      if (verb === 'STARTTLS' && tls === 'when_asked' && !isSecure) {
+        socket.removeAllListeners('data')
+        say('220 2.0.0 go on in secret')
+        return talk(secured(socket), true, true)
+      }
       if (verb === 'AUTH') {
+        sign_ins.all++
+        if (!isSecure) sign_ins.in_the_clear++
         const [, user, password] = Buffer.from(line.split(' ')[2] ?? '', 'base64')
           .toString()
           .split('\0')
@@ -70,13 +92,15 @@ export async function startMailServer(): Promise<MailServer> {
       rest = lines.pop() ?? ''
       for (const line of lines) take(line)
     })
-    say('220 stand-in ESMTP')
-  })
+    if (!isGreeted) say('220 stand-in ESMTP')
+  }
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   return {
     url: `smtp://${encodeURIComponent(sign_in.user)}:${encodeURIComponent(sign_in.password)}@127.0.0.1:${port}`,
+    port,
+    sign_ins,
     letters,
     letterTo: (address, after = 0) => until(async () => letters.filter(({ to }) => to.includes(address))[after], { what: `a letter to ${address}` }),
     get refuse() {
