@@ -20,7 +20,7 @@ import type { UserRow } from '../store/tables.ts'
 import { type Authenticator, newSession } from './authenticate.ts'
 import type { Context } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
-import { hereAlreadyLetter, linkBase, verificationLetter } from './letters.ts'
+import { forgottenLetter, hereAlreadyLetter, linkBase, verificationLetter } from './letters.ts'
 import { trial } from './plans.ts'
 import { presentUser } from './present.ts'
 import type { Attempt, SignedIn } from './sign-in.ts'
@@ -29,7 +29,7 @@ import { joinTeam } from './team.ts'
 type JoiningDeps = Pick<FeatureDeps, 'store' | 'clock' | 'settings' | 'mail' | 'lan' | 'instance'>
 type Session = { secret: string; max_age_s: number }
 /** What a link that proves an address takes beside. */
-type Asks = 'nothing' | 'new_password' | 'own_password'
+type Asks = 'nothing' | 'new_password' | 'own_password' | 'other_password'
 /** `gone`: the link is not good any more. `refused`: a sentence for the person. */
 export type Entered = { session: Session | null } | { gone: true } | { refused: string } | { wrong: true } | { wait_s: number }
 
@@ -50,8 +50,7 @@ export function createJoining(deps: JoiningDeps, signIn: (attempt: Attempt) => P
     db.read((tx) => {
       const user = userOf(tx, code, now())
       if (!user) return undefined
-      const asks: Asks = findPassword(tx, user.id) === undefined ? 'new_password' : user.email_verified === 1 ? 'nothing' : 'own_password'
-      return { email: user.email, asks }
+      return { email: user.email, asks: asksOf(tx, user) }
     })
 
   return {
@@ -78,11 +77,26 @@ export function createJoining(deps: JoiningDeps, signIn: (attempt: Attempt) => P
       )
     },
 
+    /** A letter with which another password is chosen. The same for every address, too; the owner of the instance has the machine for that. */
+    async forgot(email: string): Promise<void> {
+      if (!deps.mail.is_on) return
+      const code = newSecret()
+      const found = await db.write((tx) => {
+        removeNeverCame(tx, now())
+        const user = findUserByEmail(tx, email)
+        if (!user || asksOf(tx, user) !== 'other_password' || countVerifications(tx, user.id) >= maxLinks.of_one) return false
+        addVerification(tx, verification(deps, user.id, code))
+        return true
+      })
+      if (found) void deps.mail.send(forgottenLetter({ to: email, url: verifyUrl(deps, code) }))
+    },
+    sends_mail: () => deps.mail.is_on,
+
     /** Whom a link is for; undefined when it is not good any more. */
     verifying,
 
     /**
-     * Whoever has a password keeps it; the others choose one here. An account that somebody else made for this address, by an
+     * Whoever has none chooses a password here, and whoever has proved the address before may choose another one. An account that somebody else made for this address, by an
      * invitation that they had seen, is not proved by whoever owns the address alone: its password would still be the other's.
      */
     async verify({ code, password, is_local }: Omit<Attempt, 'email'> & { code: string }): Promise<Entered> {
@@ -90,14 +104,17 @@ export function createJoining(deps: JoiningDeps, signIn: (attempt: Attempt) => P
       if (!known) return { gone: true }
       const signedIn = known.asks === 'own_password' ? await signIn({ email: known.email, password, is_local }) : undefined
       if (signedIn && !('session' in signedIn)) return signedIn
-      const hash = known.asks === 'new_password' ? await hashed(password) : undefined
+      const isChosen = known.asks === 'new_password' || (known.asks === 'other_password' && password !== '')
+      const hash = isChosen ? await hashed(password) : undefined
       if (typeof hash === 'object') return hash
       return db.write((tx): Entered => {
         const user = userOf(tx, code, now())
         if (!user) return { gone: true }
+        const asks = asksOf(tx, user)
         updateUser(tx, user.id, { email_verified: 1 })
         removeVerifications(tx, user.id)
-        if (hash === undefined || findPassword(tx, user.id)) return signedIn ?? { session: null }
+        // What was asked may have changed meanwhile.
+        if (hash === undefined || asks !== known.asks) return signedIn ?? { session: null }
         setPassword(tx, { user_id: user.id, hash, created_at: now() }, '')
         return { session: newSession(tx, deps.clock, user.id) }
       })
@@ -209,6 +226,13 @@ const verification = ({ clock }: Pick<FeatureDeps, 'clock'>, user_id: string, co
 })
 
 const verifyUrl = (deps: JoiningDeps, code: string) => `${linkBase(deps)}/verify?code=${code}`
+
+/** Only the owner of the instance, and `forgot`, make links to an address that is proved already. */
+function asksOf(tx: Tx, user: UserRow): Asks {
+  if (findPassword(tx, user.id) === undefined) return 'new_password'
+  if (user.email_verified === 0) return 'own_password'
+  return user.is_instance_owner ? 'nothing' : 'other_password'
+}
 
 function userOf(tx: Tx, code: string, now: string): UserRow | undefined {
   const found = findVerification(tx, hashSecret(code), now)

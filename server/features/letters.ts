@@ -21,6 +21,12 @@ export const verificationLetter = ({ to, url }: { to: string; url: string }): Le
   text: `This link shows that this address is yours, and lets you in:\n\n${url}\n\n${good}\n`,
 })
 
+export const forgottenLetter = ({ to, url }: { to: string; url: string }): Letter => ({
+  to,
+  subject: 'Another password for Homeport',
+  text: `Somebody, likely you, forgot the password of this address. Choose another one here:\n\n${url}\n\n${good}\n`,
+})
+
 /** To somebody who is here already, so that the page of the sign-up need not say so. */
 export const hereAlreadyLetter = ({ to, url }: { to: string; url: string }): Letter => ({
   to,

@@ -10,6 +10,9 @@ export interface Joining {
   mode(): 'off' | 'invited' | 'open'
   /** Answers alike whether the address is known or not. */
   signUp(email: string): Promise<void>
+  sends_mail(): boolean
+  /** Answers alike whether the address is known or not. */
+  forgot(email: string): Promise<void>
   /** Whom a link is for; undefined when it is not good any more. Looking uses nothing up. */
   verifying(code: string): Promise<Verifying | undefined>
   verify(attempt: { code: string; password: string; is_local: boolean }): Promise<Entered>
@@ -17,12 +20,15 @@ export interface Joining {
   join(attempt: { code: string; email: string; password: string; is_local: boolean }): Promise<Entered>
 }
 
-type Verifying = { email: string; asks: 'nothing' | 'new_password' | 'own_password' }
+type Verifying = { email: string; asks: 'nothing' | 'new_password' | 'own_password' | 'other_password' }
 
 /** Without a session: done, and one signs in as ever. */
 type Entered = { session: Session | null } | { gone: true } | { refused: string } | { wrong: true } | { wait_s: number }
 
-/** Pages that work without a script: to ask for an account, to prove an address, to join a team. A GET changes nothing: previews of links ask too. */
+/**
+ * Pages that work without a script: to ask for an account, to prove an address, to choose another password, to join a team. A GET changes nothing: previews
+ * of links ask too.
+ */
 export function peopleDoors({ joining, cookie_name }: { joining: Joining; cookie_name: string }): Door[] {
   const codeOf = ({ query }: DoorRequest) => (query.getAll('code').length === 1 ? (query.get('code') ?? '') : '')
 
@@ -30,18 +36,28 @@ export function peopleDoors({ joining, cookie_name }: { joining: Joining; cookie
     if (joining.mode() !== 'open') return closed(request, joining.mode())
     const foreign = refuseForeign(request, 'Sign up', '/sign-up')
     if (foreign) return foreign
-    const email = fields(request, 'email').email.trim().toLowerCase()
-    if (!isEmail(email)) {
-      const message = 'This is no email address. Write it as name@example.com.'
-      if (!request.accepts_html) throw new Problem('invalid_input', 'The address is not valid.', { issues: [{ path: 'email', message }] })
-      return signUpForm(400, email, message)
-    }
+    const { email, problem } = emailIn(request)
+    if (problem !== undefined) return signUpForm(400, email, problem)
     await joining.signUp(email)
     if (!request.accepts_html) return json(202, { ok: true, message: 'The next step is the link for this address.' })
     return page(
       202,
       'One more step',
       `<p>The next step is a link for <strong>${escapeHtml(email)}</strong>. It comes by e-mail; where this instance sends none, its owner has it. There you choose a password, and you are in.</p><p>You have an account already? <a href="/sign-in">Sign in</a></p>`,
+    )
+  }
+
+  const forgot = async (request: DoorRequest): Promise<Answer> => {
+    const foreign = refuseForeign(request, 'Another password', '/forgot')
+    if (foreign) return foreign
+    const { email, problem } = emailIn(request)
+    if (problem !== undefined) return forgotPage(400, joining.sends_mail(), email, problem)
+    await joining.forgot(email)
+    if (!request.accepts_html) return json(202, { ok: true, message: 'Whoever has a password here under this address gets a link.' })
+    return page(
+      202,
+      'Look for a letter',
+      `<p>If <strong>${escapeHtml(email)}</strong> has a password here, a link to choose another one is on its way.</p><p>None comes? Ask the owner of this instance for a link.</p>`,
     )
   }
 
@@ -107,6 +123,8 @@ export function peopleDoors({ joining, cookie_name }: { joining: Joining; cookie
       answer: async (request) => (joining.mode() === 'open' ? signUpForm(200, '') : closed(request, joining.mode())),
     },
     { method: 'POST', path: '/sign-up', is_counted: 'by_address', answer: signUp },
+    { path: '/forgot', is_counted: true, answer: async () => forgotPage(200, joining.sends_mail(), '') },
+    { method: 'POST', path: '/forgot', is_counted: 'by_address', answer: forgot },
     { path: '/verify', is_counted: 'by_address', answer: verifyPage },
     { method: 'POST', path: '/verify', is_counted: 'by_address', answer: verify },
     { path: '/join', is_counted: 'by_address', answer: joinPage },
@@ -116,6 +134,15 @@ export function peopleDoors({ joining, cookie_name }: { joining: Joining; cookie
 
 /** Loose: whether an address is somebody's is shown by the link. */
 const isEmail = (text: string) => text.length <= 254 && /^[^\s@<>"',;()\\]+@[^\s@<>"',;()\\]+\.[^\s@<>"',;()\\.]+$/.test(text)
+
+/** Throws for what no page is shown. */
+function emailIn(request: DoorRequest): { email: string; problem?: string } {
+  const email = fields(request, 'email').email.trim().toLowerCase()
+  if (isEmail(email)) return { email }
+  const problem = 'This is no email address. Write it as name@example.com.'
+  if (!request.accepts_html) throw new Problem('invalid_input', 'The address is not valid.', { issues: [{ path: 'email', message: problem }] })
+  return { email, problem }
+}
 
 function refuseForeign(request: DoorRequest, title: string, home: string): Answer | undefined {
   const reason = foreignReason(request)
@@ -138,6 +165,9 @@ function gone({ accepts_html }: DoorRequest, what: 'link' | 'invitation'): Answe
   return page(401, `This ${what} no longer works`, `<p>${sentence}</p><p>You have an account already? <a href="/sign-in">Sign in</a></p>`)
 }
 
+const emailField = (email: string, described: string) => `<label for="email">Email</label>
+<input id="email" name="email" type="email" autocomplete="username" autocapitalize="none" spellcheck="false" required maxlength="254" autofocus value="${escapeHtml(email)}"${described}>`
+
 function signUpForm(status: number, email: string, problem?: string): Answer {
   const { alert, described } = alertOf(problem, escapeHtml)
   return page(
@@ -145,12 +175,28 @@ function signUpForm(status: number, email: string, problem?: string): Answer {
     'Sign up',
     `${alert}
 <form method="post" action="/sign-up">
-<label for="email">Email</label>
-<input id="email" name="email" type="email" autocomplete="username" autocapitalize="none" spellcheck="false" required maxlength="254" autofocus value="${escapeHtml(email)}"${described}>
+${emailField(email, described)}
 <button type="submit">Send me the link</button>
 </form>
 <p>You choose a password where the link leads. You have an account already? <a href="/sign-in">Sign in</a></p>`,
     { has_form: true },
+  )
+}
+
+function forgotPage(status: number, sendsMail: boolean, email: string, problem?: string): Answer {
+  const { alert, described } = alertOf(problem, escapeHtml)
+  const form = `<form method="post" action="/forgot">
+${emailField(email, described)}
+<button type="submit">Send me a link</button>
+</form>`
+  return page(
+    status,
+    'Another password',
+    `${alert}
+${sendsMail ? form : '<p>This instance sends no mail. Ask its owner for a link: it is made in the list of people, and there you choose another password.</p>'}
+<p>The owner of this instance comes back in on its own machine: <code>npx homeport open</code> signs in, <code>npx homeport password</code> sets another password.</p>
+<p><a href="/sign-in">Back to sign in</a></p>`,
+    { has_form: sendsMail },
   )
 }
 
@@ -160,6 +206,9 @@ const passwordFields = {
   nothing: () => '',
   own_password: (described: string) => `<label for="password">Your password</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required maxlength="200" autofocus${described}>`,
+  other_password: (described: string) => `<label for="password">Choose another password of at least 10 characters</label>
+<input id="password" name="password" type="password" autocomplete="new-password" minlength="10" maxlength="200" autofocus${described}>
+<p>Leave it empty, and yours stays. Another one ends your sessions everywhere else.</p>`,
   new_password: (described: string) => `<label for="password">Choose a password of at least 10 characters</label>
 <input id="password" name="password" type="password" autocomplete="new-password" required minlength="10" maxlength="200" autofocus${described}>`,
 }
@@ -168,7 +217,7 @@ function verifyForm(status: number, code: string, known: Verifying, problem?: st
   const { alert, described } = alertOf(problem, escapeHtml)
   return page(
     status,
-    'Verify your address',
+    known.asks === 'other_password' ? 'Another password' : 'Verify your address',
     `${alert}
 <p>This link is for <strong>${escapeHtml(known.email)}</strong>.</p>
 <form method="post" action="/verify">

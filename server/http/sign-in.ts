@@ -74,6 +74,7 @@ function form(status: number, email: string, { joining }: SignInOptions, problem
 <input id="password" name="password" type="password" autocomplete="current-password" required maxlength="200" autofocus${described}>
 <button type="submit">Sign in</button>
 </form>
+<p>Forgotten? <a href="/forgot">Choose another password</a></p>
 ${joining.mode() === 'open' ? '<p>New here? <a href="/sign-up">Sign up</a></p>' : ''}
 <p>No password yet? On the machine that runs Homeport, <code>npx homeport open</code> opens the dashboard without one, and <code>npx homeport password</code> sets one.</p>`,
     { has_form: true },

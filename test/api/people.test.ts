@@ -160,16 +160,54 @@ describe('sign-up', () => {
 })
 
 describe('a link of the owner', () => {
-  test('lets a new person in, is void once there is a newer one, and leaves a password that is there', async () => {
+  test('lets a new person in, is void once there is a newer one, and leaves a password that is there unless another is chosen', async () => {
     const first = await home.api<{ url: string; was_sent: boolean }>('POST', '/instance/verification-links', { email: 'guest@example.com' })
     const second = await home.api<{ url: string; was_sent: boolean }>('POST', '/instance/verification-links', { email: 'guest@example.com' })
     expect([second.status, second.body.was_sent]).toEqual([201, true])
     expect((await page(`/verify?code=${codeIn(first.body.url)}`)).status).toBe(401)
     expect((await page('/verify', { code: codeIn(second.body.url), password })).status).toBe(303)
     const third = await home.api<{ url: string }>('POST', '/instance/verification-links', { email: 'guest@example.com' })
-    const answer = await page('/verify', { code: codeIn(third.body.url), password: 'not the old password' })
+    const answer = await page('/verify', { code: codeIn(third.body.url), password: '' })
     expect([answer.status, answer.cookie]).toEqual([200, undefined])
-    expect((await page('/sign-in', { email: 'guest@example.com', password })).status).toBe(303)
+    const { status, cookie } = await page('/sign-in', { email: 'guest@example.com', password })
+    expect(status).toBe(303)
+
+    const fourth = await home.api<{ url: string }>('POST', '/instance/verification-links', { email: 'guest@example.com' })
+    const code = codeIn(fourth.body.url)
+    expect((await page(`/verify?code=${code}`)).text).toContain('Choose another password')
+    expect((await page('/verify', { code, password: 'short' })).status).toBe(400)
+    const chosen = await page('/verify', { code, password: 'not the old password' })
+    expect(chosen.status).toBe(303)
+    expect((await as(chosen.cookie, 'GET', '/instance/session')).body).toMatchObject({ user: { email: 'guest@example.com' } })
+    // Who had the old one is out.
+    expect((await as(cookie, 'GET', '/instance/session')).status).toBe(401)
+    expect((await page('/sign-in', { email: 'guest@example.com', password })).status).toBe(401)
+    expect((await page('/verify', { code, password: 'another long password' })).status).toBe(401)
+  })
+
+  test('never gives the owner of the instance another password: that takes the machine', async () => {
+    const { user } = (await home.api<{ user: { email: string } }>('GET', '/instance/session')).body
+    expect((await home.api('POST', '/instance/password', { password })).status).toBe(200)
+    const { body } = await home.api<{ url: string }>('POST', '/instance/verification-links', { email: user.email })
+    const answer = await page('/verify', { code: codeIn(body.url), password: 'not the old password' })
+    expect([answer.status, answer.cookie]).toEqual([200, undefined])
+    expect((await page('/sign-in', { email: user.email, password })).status).toBe(303)
+    expect((await page('/forgot', { email: user.email })).status).toBe(202)
+    expect(mail.letters.filter(({ to, headers }) => to.includes(user.email) && headers.includes('Another password'))).toEqual([])
+  })
+
+  test('comes by mail to whoever forgot the password; the page tells nobody who is here', async () => {
+    await comesIn('forgetful@example.com')
+    const before = mail.letters.filter(({ to }) => to.includes('forgetful@example.com')).length
+    expect((await page('/sign-in')).text).toContain('href="/forgot"')
+    const unknown = await page('/forgot', { email: 'nobody-here@example.com' })
+    const known = await page('/forgot', { email: 'Forgetful@example.com' })
+    expect([known.status, known.text]).toEqual([unknown.status, unknown.text.replaceAll('nobody-here@', 'forgetful@')])
+    const { text } = await mail.letterTo('forgetful@example.com', before)
+    expect((await page('/verify', { code: codeIn(text), password: 'chosen anew, and long' })).status).toBe(303)
+    expect((await page('/sign-in', { email: 'forgetful@example.com', password })).status).toBe(401)
+    expect((await page('/sign-in', { email: 'forgetful@example.com', password: 'chosen anew, and long' })).status).toBe(303)
+    expect(mail.letters.some(({ to }) => to.includes('nobody-here@example.com'))).toBe(false)
   })
 
   test('is sent to whoever asks, until the address is proved; then a project can be made', async () => {

@@ -55,6 +55,8 @@ export function doubleJoining(session: string): Joining {
   return {
     mode: () => 'open',
     signUp: async () => {},
+    sends_mail: () => true,
+    forgot: async () => {},
     verifying: async (code) => (code === 'good' ? { email: 'new@example.com', asks: 'new_password' as const } : undefined),
     verify: async ({ code, password }) => enter(code, password),
     invited: async (code) => (code === 'good' ? { email: 'new@example.com', owner_email: 'owner@example.com' } : undefined),

@@ -75,7 +75,7 @@ describe('the way in for somebody new', () => {
 
   it('is shown where one signs in, and every page of it has no script and sends its form nowhere but here', async () => {
     expect(await (await double.fetch('/sign-in', { headers: html })).text()).toContain('href="/sign-up"')
-    for (const path of ['/sign-up', '/verify?code=good', '/join?code=good']) {
+    for (const path of ['/sign-up', '/forgot', '/verify?code=good', '/join?code=good']) {
       const answer = await double.fetch(path, { headers: html })
       const text = await answer.text()
       expect([path, answer.status, text.includes('<script'), answer.headers.get('referrer-policy')]).toEqual([path, 200, false, 'same-origin'])

@@ -45,6 +45,9 @@ export function SignIn() {
         <Logo size={44} />
         <h1>Sign in to Homeport</h1>
         <PasswordForm onSignedIn={enter} />
+        <p className="faint">
+          Forgotten? <a href="/forgot">Choose another password</a>
+        </p>
         {isInTheClear() && <p className="faint">This connection is not encrypted: sign in over networks that you trust.</p>}
         <h2>Or by a link</h2>
         <p className="quiet">No password set, or on the machine itself? A link signs you in. Ask for one where this instance runs:</p>

@@ -62,7 +62,7 @@ export const keep: Topic[] = [
     id: 'people',
     title: 'People and teams',
     about: 'Invite somebody, or find out why something is forbidden.',
-    also: 'invite member team forbidden 403 email_not_verified sign up account owner invitation letter mail smtp',
+    also: 'invite member team forbidden 403 email_not_verified sign up account owner invitation letter mail smtp forgot forgotten password lost reset',
     body: [
       'The owner of the instance lets people in, each with an account of their own: [[/instance|Instance, People]]. A member of your team sees and uses your projects: [[/account|Account, Members]].',
       { run: 'npx homeport team invite bob@example.com' },
@@ -70,6 +70,7 @@ export const keep: Topic[] = [
         list: [
           '403 `forbidden`: deleting a project, buying or moving a domain, and the team itself are for the owner of the account; settings of the instance are for the owner of the instance.',
           '403 `email_not_verified`: open the link that came by e-mail. The owner of the instance can count an address as verified, under People.',
+          'A forgotten password: “Choose another password” on the page for signing in sends a letter with a link. Where no mail goes out, the owner of the instance makes the link under People (“Make a link to come in…”). The owner comes back in on the machine itself: `npx homeport open` signs in, `npx homeport password` sets another password.',
           'An invitation is good once, for 7 days, and a newer one for the same person takes its place.',
           'No letter comes: without a mail server (`HOMEPORT_SMTP_URL`) none goes out. The link is shown to whoever made it; hand it over yourself. With one, the log says `mail_not_sent` and why; to any but this machine a sign-in goes by TLS alone.',
         ],
