@@ -1,6 +1,7 @@
 import type { BrowserContext, Page } from '@playwright/test'
+import { allHere, shiftOf, watchPace } from '../support/pace.ts'
 import { buildDashboard, expect, expectFits, expectForEverybody, rulesOfColour, test as base } from './fixtures.ts'
-import { screens } from './screens.ts'
+import { type Screen, screens } from './screens.ts'
 import { type Stage, closeScreen, openScreen, setStage } from './stage.ts'
 
 /** A window, and one half as wide: what who enlarges everything twice has; 320 is the least that a page has to fit (WCAG 1.4.10). */
@@ -23,8 +24,11 @@ const test = base.extend<object, { stage: Stage; contexts: BrowserContext[] }>({
   contexts: [
     async ({ browser }, use) => {
       const contexts: BrowserContext[] = []
-      for (const { width } of windows)
-        contexts.push(await browser.newContext({ viewport: { width, height: 844 }, hasTouch: width < 500, locale: 'en-GB' }))
+      for (const { width } of windows) {
+        const context = await browser.newContext({ viewport: { width, height: 844 }, hasTouch: width < 500, locale: 'en-GB' })
+        await watchPace(context)
+        contexts.push(context)
+      }
       await use(contexts)
       for (const context of contexts) await context.close()
     },
@@ -34,28 +38,61 @@ const test = base.extend<object, { stage: Stage; contexts: BrowserContext[] }>({
 
 test.describe.configure({ mode: 'parallel' })
 
+/** `SCREENS=cache,disk` looks at those alone, while one works on them. */
+const wanted = process.env['SCREENS']?.split(',') ?? ['']
+
 // Names are known before the scene is set; what is behind them then is another matter.
-for (const { name } of screens({ serving_id: '', failed_id: '', running_id: '' })) {
-  test(`for everybody, in both themes, wide and narrow: ${name}`, async ({ contexts, stage }) => {
+const names = screens({ serving_id: '', failed_id: '', running_id: '' }).map(({ name }) => name)
+
+for (const [place, name] of names.entries()) {
+  if (!wanted.some((part) => name.includes(part))) continue
+  test(`for everybody, in both themes, wide and narrow, and nothing jumps by itself: ${name}`, async ({ contexts, stage }) => {
     test.setTimeout(180_000)
     const screen = screens(stage.scene).find((one) => one.name === name)
     if (!screen) throw new Error(`${name} is gone`)
+    // What is long or not there yet is hardest where there is the least room.
+    const isNarrowOnly = /^long-|-loading$/.test(name)
+    // What somebody opens moves by their own hand; what waits for ever has not moved yet.
+    const canJump = screen.act === undefined && !isNarrowOnly
     for (const [index, { width, narrow }] of windows.entries()) {
-      // What is long or not there yet is hardest where there is the least room.
-      if (width > 500 && /^long-|-loading$/.test(name)) continue
+      if (width > 500 && isNarrowOnly) continue
       const page = await openScreen(contexts[index]!, stage, screen)
-      await page.emulateMedia({ colorScheme: 'light' })
-      await expectForEverybody(page, `${name}, light, ${width} wide`)
-      // A colour is the same however wide the window is.
-      if (width > 500 || /^long-|-loading$/.test(name)) {
-        await page.emulateMedia({ colorScheme: 'dark' })
-        await expectForEverybody(page, `${name}, dark, ${width} wide`, { only: rulesOfColour })
+      if (canJump) await holdsStill(page, `${name}, ${width} wide, asked for by its address`)
+      // Each theme at one of the widths, and what stands around every screen, from screen to screen, in all four.
+      const [theme, other] = (place + index) % 2 === 0 ? (['light', 'dark'] as const) : (['dark', 'light'] as const)
+      await page.emulateMedia({ colorScheme: theme })
+      await expectForEverybody(page, `${name}, ${theme}, ${width} wide`)
+      if (isNarrowOnly) {
+        await page.emulateMedia({ colorScheme: other })
+        await expectForEverybody(page, `${name}, ${other}, ${width} wide`, { only: rulesOfColour })
       }
       await page.setViewportSize({ width: narrow, height: 844 })
       await expectFits(page, `${name}, ${narrow} wide`)
+      // Where one comes from is the same in a narrow window.
+      if (canJump && screen.seen_by === undefined && width > 500) {
+        await page.setViewportSize({ width, height: 844 })
+        await comesBack(page, screen)
+      }
       await closeScreen(page)
     }
   })
+}
+
+async function comesBack(page: Page, { name }: Screen): Promise<void> {
+  const address = page.url()
+  await page.evaluate(() => history.pushState(null, '', '/app/account'))
+  await page.getByRole('heading', { name: 'Account', level: 1, exact: true }).waitFor()
+  await allHere(page)
+  await shiftOf(page)
+  await page.evaluate((url) => history.pushState(null, '', url), address)
+  await holdsStill(page, `${name}, from another screen`)
+}
+
+async function holdsStill(page: Page, what: string): Promise<void> {
+  await allHere(page)
+  const { sum, who } = await shiftOf(page)
+  if (sum > 0.002) console.log(`      ${what}: ${sum.toFixed(4)} ${who.slice(0, 6).join('; ')}`)
+  expect.soft(sum, `${what}: ${who.join('; ')}`).toBeLessThan(0.02)
 }
 
 const some = (stage: Stage, ...names: string[]) => screens(stage.scene).filter(({ name }) => names.includes(name))

@@ -37,9 +37,13 @@ const variants = [
   { colorScheme: 'light', width: 390, has_bridge: false, hand: 'keyboard' },
 ] as const
 
+// Each row is a worker's: one after the other they would be the last to end, with the other worker idle.
+test.describe.configure({ mode: 'parallel' })
+
 for (const { colorScheme, width, has_bridge, hand } of variants) {
   const isFinger = hand === 'pointer' && width < 500
   test.describe(`${colorScheme}, ${width} wide, ${has_bridge ? 'desktop' : 'browser'}, ${hand}`, () => {
+    test.describe.configure({ mode: 'default' })
     test.use({
       colorScheme,
       viewport: { width, height: 844 },

@@ -81,11 +81,12 @@ export async function shiftOf(page: Page): Promise<{ sum: number; who: string[] 
 /** What comes later has come: figures, pictures, the scripts of other screens. */
 export async function allHere(page: Page): Promise<void> {
   await page.evaluate(async () => {
-    let known = -1
-    for (let count = 0; count !== known; count = performance.getEntriesByType('resource').length) {
-      known = count
+    const count = () => performance.getEntriesByType('resource').length
+    let known
+    do {
+      known = count()
       await new Promise((resolve) => setTimeout(resolve, 300))
-    }
+    } while (count() !== known)
   })
 }
 
