@@ -41,11 +41,15 @@ export function isBranchName(name: string): boolean {
 
 /** A folder inside the repository: relative, no way out, nothing of git's own. */
 export function isInsideRepository(path: string): boolean {
-  if (path.startsWith('/') || /^[A-Za-z]:/.test(path) || path.includes('\\') || path.includes('\0')) return false
+  if (path.startsWith('/') || /^[A-Za-z]:/.test(path) || path.includes('\\')) return false
+  // They would forge lines of the build log.
+  // oxlint-disable-next-line no-control-regex -- control characters are what is refused
+  if (/[\u0000-\u001f\u007f\u2028\u2029]/.test(path)) return false
   let depth = 0
   return path.split('/').every((part) => {
-    depth += part === '..' ? -1 : part === '' || part === '.' ? 0 : 1
-    return depth >= 0 && part.toLowerCase() !== '.git'
+    const name = part.trim()
+    depth += name === '..' ? -1 : name === '' || name === '.' ? 0 : 1
+    return depth >= 0 && name.toLowerCase().replace(/[. ]+$/, '') !== '.git'
   })
 }
 

@@ -73,10 +73,11 @@ export function upstreamHead(request: Asked, id: string, lines: string): string 
   )
   // Framing and Host are never headers of one hop, whatever Connection says.
   for (const name of ['host', 'content-length']) named.delete(name)
+  const isRead = request.method === 'GET' || request.method === 'HEAD'
   let head = `${request.method} ${request.url} HTTP/1.1\r\n`
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]?.toLowerCase() ?? ''
-    if (passes(name) && !named.has(name)) head += `${raw[i]}: ${raw[i + 1]}\r\n`
+    if (passes(name, isRead) && !named.has(name)) head += `${raw[i]}: ${raw[i + 1]}\r\n`
   }
   return `${head}${lines}${forwardedLines(request.socket, request.headers.host ?? '')}${id}\r\n\r\n`
 }
@@ -299,7 +300,7 @@ class OrdinaryVisit implements Visit, CacheVisit {
     let lines = ''
     for (let i = 0; i < raw.length; i += 2) {
       const name = raw[i]?.toLowerCase() ?? ''
-      if (passes(name) && !/^(?:content-|host$|authorization$|cookie$)/.test(name)) lines += `${raw[i]}: ${raw[i + 1]}\r\n`
+      if (passes(name, true) && !/^(?:content-|host$|authorization$|cookie$)/.test(name)) lines += `${raw[i]}: ${raw[i + 1]}\r\n`
     }
     return lines
   }

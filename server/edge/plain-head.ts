@@ -1,5 +1,5 @@
 import { isPlainName, isPlainTarget, isPlainValue, spells } from './characters.ts'
-import { lookHeader } from './forward.ts'
+import { ours, overrides } from './forward.ts'
 import { limits } from './limits.ts'
 
 /** A request without anything unusual in it. */
@@ -33,16 +33,8 @@ const oddNames = [
   'proxy-connection',
   'proxy-authenticate',
   'proxy-authorization',
-  'forwarded',
-  'x-real-ip',
-  'x-request-id',
-  'x-client-ip',
-  'x-cluster-client-ip',
-  'true-client-ip',
-  'cf-connecting-ip',
-  'x-original-url',
-  'x-rewrite-url',
-  lookHeader,
+  ...ours,
+  ...overrides,
 ]
 /** Headers by which the answer may be other than what a plain GET gets. */
 const wishes = ['range', 'if-range', 'if-none-match', 'if-modified-since', 'if-match', 'if-unmodified-since', 'cache-control', 'pragma']

@@ -60,9 +60,12 @@ export function checkOrigin(req: IncomingMessage, caller: Caller): void {
   }
 }
 
-/** Either scheme: behind a TLS proxy the page is https while we speak http. */
-export const isOwnOrigin = (origin: string, host: string | undefined) =>
-  host !== undefined && (origin === `http://${host.toLowerCase()}` || origin === `https://${host.toLowerCase()}`)
+/** Behind a TLS proxy the page is https while we speak http; by a name of loopback there is no proxy. */
+export function isOwnOrigin(origin: string, host: string | undefined): boolean {
+  const name = host?.toLowerCase() ?? ''
+  if (name === '') return false
+  return origin === `http://${name}` || (origin === `https://${name}` && !/^(?:localhost|127\.0\.0\.1|\[::1\])(?::|$)/.test(name))
+}
 
 /** Types that a foreign page cannot send without asking first (a preflight), and those of the upload. */
 const isCookieContentType = (type: string | undefined) =>

@@ -117,6 +117,33 @@ describe.each(paths)('requests to an app, $name', ({ fast_path }) => {
     expect(text).not.toContain('evil')
   })
 
+  test.each([
+    'Proxy',
+    'X-Host',
+    'X-Original-Host',
+    'X-HTTP-Host-Override',
+    'X_Http_Host_Override',
+    'Client-IP',
+    'Fastly-Client-IP',
+    'Front-End-Https',
+    'X-Middleware-Subrequest',
+    'x-now-route-matches',
+    'X-Invoke-Path',
+    'X-HTTP-Method-Override',
+  ])('%s of a client goes no further', async (name) => {
+    const { text } = await raw(edge.port, `GET / HTTP/1.1\r\nHost: app.localhost\r\n${name}: evil\r\nX-Fine: yes\r\nConnection: close\r\n\r\n`)
+    expect(text).toContain('X-Fine')
+    expect(text).not.toContain('evil')
+  })
+
+  test('a form may say that it is of another method', async () => {
+    const { text } = await raw(
+      edge.port,
+      'POST / HTTP/1.1\r\nHost: app.localhost\r\nX-HTTP-Method-Override: PATCH\r\nContent-Length: 0\r\nConnection: close\r\n\r\n',
+    )
+    expect(sentHeaders(text.slice(text.indexOf('{'))).get('x-http-method-override')).toEqual(['PATCH'])
+  })
+
   test('headers that Connection names end here, our own stay', async () => {
     const { text } = await raw(
       edge.port,
