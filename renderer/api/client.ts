@@ -14,7 +14,11 @@ type Body<Id extends RouteId> = Operation<Id> extends { body: infer Schema exten
 export type Answer<Id extends RouteId> = Operation<Id> extends { success: { json: infer Schema extends z.ZodType } } ? z.output<Schema> : undefined
 
 /** What a call needs: path parameters and a body where the contract has them, a query where one is wanted. */
-export type CallInput<Id extends RouteId> = { query?: Query<Id>; signal?: AbortSignal } & (Params<Id> extends Record<string, never>
+/** `idempotency_key`: asked again with the same one, a POST is not done twice. */
+export type CallInput<Id extends RouteId> = { query?: Query<Id>; signal?: AbortSignal; idempotency_key?: string } & (Params<Id> extends Record<
+  string,
+  never
+>
   ? { params?: undefined }
   : { params: Params<Id> }) &
   (Body<Id> extends undefined ? { body?: undefined } : { body: Body<Id> })
@@ -72,7 +76,10 @@ export function createClient(options: Options): Client {
         ...common,
         method,
         // The platform asks every change that rides on a cookie for this content type: no plain form can send it.
-        headers: method === 'GET' ? {} : { 'content-type': 'application/json' },
+        headers: {
+          ...(method === 'GET' ? {} : { 'content-type': 'application/json' }),
+          ...(input.idempotency_key === undefined ? {} : { 'idempotency-key': input.idempotency_key }),
+        },
         body: input.body === undefined ? null : JSON.stringify(input.body),
         signal: input.signal ?? null,
       }).catch((error: unknown) => {

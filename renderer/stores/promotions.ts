@@ -17,7 +17,9 @@ export interface Promotion {
   /** Ids and names of the instances, and the projects there. */
   from: { id: string; name: string; slug: string }
   to: { id: string; name: string; slug: string }
-  state: 'running' | 'failed' | 'undoing' | 'done'
+  /** `cut`: the page was closed while it ran, or (`is_given_up`) while it was taken back. */
+  state: 'running' | 'failed' | 'undoing' | 'done' | 'cut'
+  is_given_up: boolean
   steps: PromotionStep[]
   transfer: Transfer | null
   problem: ApiProblem | null
@@ -45,6 +47,9 @@ export const usePromotions = create<PromotionStore>((set) => ({
     })),
   drop: (key) => set(({ promotions }) => ({ promotions: promotions.filter((one) => one.key !== key) })),
 }))
+
+/** Where this browser keeps what is on its way. */
+export const keptPromotions = 'homeport.promotions'
 
 /** One at a time from a project. */
 export const promotionKey = (instanceId: string, slug: string) => `${instanceId} ${slug}`

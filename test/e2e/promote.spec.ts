@@ -246,6 +246,56 @@ test('canceled in the middle of the upload it leaves nothing there; a project th
   await throttle(-1)
 })
 
+test('a page that was closed in the middle offers to go on from there', async ({ desk, home, berth }) => {
+  const { there } = berth
+  await home.createProject({ slug: 'ballast', name: 'Ballast' })
+  const files = Object.entries(app('Ballast')).map(([name, data]) => ({ name, data }))
+  await upload(home, 'ballast', tgzOf([...files, { name: 'ballast.bin', data: randomBytes(2 * 2 ** 20) }]))
+  await add(home, 'ballast', [{ key: 'CRANE', value: secrets[0] ?? '' }])
+  await expect.poll(async () => (await deployments(home, 'ballast')).every(({ finished_at }) => finished_at !== null)).toBe(true)
+  const cut = desk.getByRole('region', { name: 'ballast to Berth' })
+  desk.on('dialog', (asked) => void asked.accept())
+  const throttle = await slowLine(desk)
+  await desk.goto(`${home.platform.dashboard_url}projects/ballast?do=promote`)
+  await dialog(desk).getByRole('checkbox', { name: 'CRANE' }).check()
+  await throttle(50_000)
+  await dialog(desk).getByRole('button', { name: 'Promote to Berth' }).click()
+  await expect(cut.getByRole('progressbar', { name: 'Uploading to Berth' })).toBeVisible()
+
+  await desk.goto(`${home.platform.dashboard_url}projects/ballast`)
+  await throttle(-1)
+  await expect(cut).toContainText('The page was closed while this was under way. Done already: project, variables.')
+  expect(await desk.evaluate(() => JSON.stringify(localStorage))).not.toContain(secrets[0])
+  await expectForEverybody(desk, 'a promotion that was cut')
+  await cut.getByRole('button', { name: 'Go on' }).click()
+  await expect(desk).toHaveURL(/\/on\/.*\/projects\/ballast\/deployments\/dpl_/)
+  await expect(desk.locator('.report-head').getByText('Ready', { exact: true })).toBeVisible({ timeout: 60_000 })
+  expect(await variables(there, 'ballast')).toEqual([{ key: 'CRANE', value: secrets[0], environment: null }])
+  expect(await deployments(there, 'ballast')).toHaveLength(1)
+  expect(await desk.evaluate(() => localStorage.getItem('homeport.promotions'))).toBe('[]')
+})
+
+test('what was made there without anybody hearing of it is taken back by the next page', async ({ desk, home, berth }) => {
+  const { there } = berth
+  await there.api('DELETE', '/v1/projects/ballast')
+  await desk.route('**/remote/*/v1/projects', async (route) => {
+    if (route.request().method() !== 'POST') return route.fallback()
+    await route.fetch()
+    await route.abort()
+  })
+  const cut = desk.getByRole('region', { name: 'ballast to Berth' })
+  await desk.goto(`${home.platform.dashboard_url}projects/ballast?do=promote`)
+  await dialog(desk).getByRole('button', { name: 'Promote to Berth' }).click()
+  await expect(cut.getByRole('alert')).toBeVisible()
+  expect((await there.api('GET', '/v1/projects/ballast')).status).toBe(200)
+  await desk.unroute('**/remote/*/v1/projects')
+  await desk.goto(`${home.platform.dashboard_url}projects/ballast`)
+  await expect(cut).toContainText('The page was closed while this was under way. Go on from here')
+  await cut.getByRole('button', { name: 'Give up' }).click()
+  await expect(cut).toBeHidden()
+  expect((await there.api('GET', '/v1/projects/ballast')).status).toBe(404)
+})
+
 test('a failure on the way says where it is, and the next try goes on from there; giving up takes it back', async ({ desk, home, berth }) => {
   const { there } = berth
   await there.api('DELETE', '/v1/projects/cargo')

@@ -41,14 +41,16 @@ function Plate({ promotion }: { promotion: Promotion }) {
               Cancel
             </Button>
           )}
-          {state === 'failed' && (
+          {(state === 'failed' || state === 'cut') && (
             <>
               <Button icon={RotateCw} kind="primary" onClick={promotion.retry}>
-                Try again
+                {state === 'failed' ? 'Try again' : promotion.is_given_up ? 'Take it back' : 'Go on'}
               </Button>
-              <Button icon={X} onClick={promotion.cancel}>
-                Give up
-              </Button>
+              {!promotion.is_given_up && (
+                <Button icon={X} onClick={promotion.cancel}>
+                  Give up
+                </Button>
+              )}
             </>
           )}
           {state === 'done' && (
@@ -86,12 +88,19 @@ function Plate({ promotion }: { promotion: Promotion }) {
           {...(transfer ? { text: transfer.total > 0 ? transferWords(transfer) : `${bytes(transfer.sent)} so far` } : {})}
         />
       )}
+      {state === 'cut' && (
+        <p role="status">
+          {promotion.is_given_up
+            ? `The page was closed while what was done on ${to.name} was being taken back.`
+            : `The page was closed while this was under way. ${doneSoFar(done)}Go on from here, or give up: that takes back what was done on ${to.name}.`}
+        </p>
+      )}
       {state === 'done' && <p role="status">{`It has arrived; ${to.slug} is being built on ${to.name}.`}</p>}
       {problem && (
         <>
           <p>
             {failed ? `${stepWords[failed.name]}: this did not work. ` : `What was done on ${to.name} could not be taken back. `}
-            {done.length > 0 && `Done already: ${done.map(({ name, note }) => doneWords(name, note)).join(', ')}. `}
+            {doneSoFar(done)}
             {failed && 'Another try goes on from here; giving up takes back what was done.'}
           </p>
           <ProblemView problem={problem} />
@@ -124,6 +133,10 @@ function underWay(name: PromotionStepName, to: string): string {
     upload: `Uploading to ${to}`,
     deploy: `Deploying on ${to}`,
   }[name]
+}
+
+function doneSoFar(done: Promotion['steps']): string {
+  return done.length === 0 ? '' : `Done already: ${done.map(({ name, note }) => doneWords(name, note)).join(', ')}. `
 }
 
 function doneWords(name: PromotionStepName, note: string): string {

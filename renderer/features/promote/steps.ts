@@ -26,24 +26,30 @@ export interface Wish {
 /** What was done so far: a retry goes on from it, a cancel takes it back. */
 export interface Done {
   archive?: Blob
+  /** Under this key a project was asked for; asked again with it, none is made a second time. */
+  making?: string
   is_made?: boolean
+  /** Said before it is tried, like all that follows: an answer that is never heard leaves nothing unknown. */
   is_changed?: boolean
-  created: { id: string; environment: EnvVar['environment'] }[]
-  /** Deployments that were there before. */
-  known?: ReadonlySet<string>
+  /** Ids of variables and deployments that were there before. */
+  known_variables?: string[]
+  known?: string[]
+  is_sent?: boolean
 }
 
 export interface Telling {
   signal: AbortSignal
   /** Bytes so far, of how many; null when nobody knows. */
   onProgress(bytes: number, total: number | null): void
+  /** Keeps what `done` says, in case that the page is closed before the next answer. */
+  keep(): void
 }
 
 type Step = (wish: Wish, done: Done, telling: Telling) => Promise<{ note: string; deployment?: Deployment; project?: Project }>
 
 /**
  * In this order: what may fail most often comes before anything is done there, and the variables before the build that is to see them.
- * Each may be done again after it failed. A change is never cut off in the middle: whether it was made would be unknown.
+ * Each may be done again after it failed, or after the page was closed in the middle of it: what is there already is found.
  */
 export function stepsOf(wish: Wish): PromotionStepName[] {
   const variables = wish.variables.size > 0 ? (['variables'] as const) : []
@@ -51,8 +57,9 @@ export function stepsOf(wish: Wish): PromotionStepName[] {
 }
 
 export const steps: Record<PromotionStepName, Step> = {
-  async source({ from, source }, done, { signal, onProgress }) {
-    if (source.kind !== 'archive') return { note: '' }
+  async source(wish, done, { signal, onProgress }) {
+    const { from, source } = wish
+    if (source.kind !== 'archive' || (await arrived(wish, done, signal))) return { note: '' }
     const url = from.client.urlOf('downloadSource', { params: { slug: from.slug, id: source.deployment_id } })
     const onBytes = (bytes: number) => onProgress(bytes, null)
     done.archive = await fetchFile(url, { signal, most_bytes: limits.upload.packed_bytes, onProgress: onBytes }).catch((error: unknown) => {
@@ -62,18 +69,20 @@ export const steps: Record<PromotionStepName, Step> = {
     return { note: '' }
   },
 
-  async project({ to, source, new_name, settings }, done, { signal }) {
+  async project(wish, done, { signal, keep }) {
+    const { to, new_name, settings } = wish
     const params = { slug: to.slug }
     let project: Project | undefined
     if (new_name !== null && !done.is_made) {
-      const repository = source.kind === 'git' ? { repo_url: source.repo_url, repo_branch: source.repo_branch } : {}
-      project = (await to.client.call('createProject', { body: { name: new_name, slug: to.slug, ...repository } })).project
-      done.is_made = true
+      done.making ??= newKey()
+      keep()
+      project = await make(wish, new_name, done)
     }
-    done.known ??= new Set((await newest(to, signal)).map(({ id }) => id))
+    done.known ??= (await newest(to, signal)).map(({ id }) => id)
     if (Object.keys(settings).length > 0) {
-      project = (await to.client.call('updateProject', { params, body: settings })).project
       done.is_changed = true
+      keep()
+      project = (await to.client.call('updateProject', { params, body: settings })).project
       const asked = settings.memory_limit_mb
       if (asked !== undefined && project.memory_limit_mb < asked) return { note: `the plan there allows ${project.memory_limit_mb} MB`, project }
     }
@@ -81,23 +90,34 @@ export const steps: Record<PromotionStepName, Step> = {
     return project ? { note, project } : { note }
   },
 
-  async variables({ from, to, variables }, done, { signal }) {
+  async variables({ from, to, variables }, done, { signal, keep }) {
     const read = async ({ client, slug }: Wish['from']) => (await client.call('listEnvVars', { params: { slug }, signal })).env_vars
-    const there = new Set((await read(to)).map(({ key }) => key))
+    const found = await read(to)
+    const there = new Set(found.map(({ key }) => key))
+    const isAgain = done.known_variables !== undefined
+    done.known_variables ??= found.map(({ id }) => id)
+    keep()
+    let added = broughtBy(variables, done, found).length
     const vars = (await read(from))
       .filter(({ key }) => variables.has(key) && !there.has(key))
       .map(({ key, value, environment, is_sensitive }) => ({ key, value, environment, is_sensitive }))
     for (let at = 0; at < vars.length; at += limits.env_vars.max) {
       const body = { vars: vars.slice(at, at + limits.env_vars.max) }
       const answer = await to.client.call('createEnvVars', { params: { slug: to.slug }, body })
-      done.created.push(...answer.created)
+      added += answer.created.length
       // It would build the source that is there now; the one that comes has the variables too.
       if (answer.deployment_id !== null) await cancel(to, answer.deployment_id)
     }
-    return { note: `${done.created.length} added` }
+    if (isAgain) for (const { id, trigger } of await begun(to, done, signal)) if (trigger === 'env_change') await cancel(to, id)
+    return { note: `${added} added` }
   },
 
-  async upload({ to }, done, { signal, onProgress }) {
+  async upload(wish, done, { signal, onProgress, keep }) {
+    const { to } = wish
+    const before = await arrived(wish, done, signal)
+    if (before) return { note: '', deployment: before }
+    done.is_sent = true
+    keep()
     const archive = done.archive ?? new Blob()
     onProgress(0, archive.size)
     const { deployment } = await to.client.upload('uploadProject', { params: { slug: to.slug } }, archive, {
@@ -108,30 +128,80 @@ export const steps: Record<PromotionStepName, Step> = {
     return { note: '', deployment }
   },
 
-  async deploy({ to }, _done, { signal }) {
+  async deploy(wish, done, { signal, keep }) {
+    const { to } = wish
+    const before = await arrived(wish, done, signal)
+    if (before) return { note: '', deployment: before }
+    done.is_sent = true
+    keep()
     const { deployment } = await to.client.call('deployProject', { params: { slug: to.slug }, signal })
     return { note: '', deployment }
   },
 }
 
 /** Takes back what was done there, so that nothing is left half-made. Throws when that fails. */
-export async function takeBack({ to, before }: Wish, done: Done): Promise<void> {
+export async function takeBack(wish: Wish, done: Done): Promise<void> {
+  const { to, before, new_name, variables } = wish
   const params = { slug: to.slug }
+  // Whether it was made was never heard: asked again with its key, that is known.
+  if (new_name !== null && done.making !== undefined && !done.is_made) {
+    await make(wish, new_name, done).catch((error: unknown) => {
+      if (done.making !== undefined) throw error
+    })
+    if (!done.is_made) return
+  }
   if (done.is_made) {
     await to.client.call('deleteProject', { params }).catch((error: unknown) => {
       if (problemFrom(error).code !== 'project_not_found') throw error
     })
     return
   }
-  for (const { id } of done.created)
+  const { env_vars } = done.known_variables ? await to.client.call('listEnvVars', { params }) : { env_vars: [] }
+  for (const { id } of broughtBy(variables, done, env_vars))
     await to.client.call('deleteEnvVar', { params: { ...params, id } }).catch((error: unknown) => {
       if (problemFrom(error).code !== 'env_var_not_found') throw error
     })
   if (done.is_changed) await to.client.call('updateProject', { params, body: before })
   // Each of those variables may have begun a deployment, and so may the upload have done at the very last moment.
-  const known = done.known
-  if (known) for (const { id, finished_at } of await newest(to)) if (!known.has(id) && finished_at === null) await cancel(to, id)
+  for (const { id } of await begun(to, done)) await cancel(to, id)
 }
+
+/** Throws what was refused for good, and then nothing was made. */
+async function make({ to, source }: Wish, name: string, done: Done): Promise<Project> {
+  const repository = source.kind === 'git' ? { repo_url: source.repo_url, repo_branch: source.repo_branch } : {}
+  const body = { name, slug: to.slug, ...repository }
+  try {
+    const { project } = await to.client.call('createProject', { body, ...(done.making === undefined ? {} : { idempotency_key: done.making }) })
+    done.is_made = true
+    return project
+  } catch (error) {
+    // The same key would be refused again, whatever has changed meanwhile.
+    const { status } = problemFrom(error)
+    if (status >= 400 && status < 500) delete done.making
+    throw error
+  }
+}
+
+/** The variables there that were not there before. */
+function broughtBy(variables: Wish['variables'], { known_variables = [] }: Done, found: EnvVar[]): EnvVar[] {
+  return found.filter(({ id, key }) => variables.has(key) && !known_variables.includes(id))
+}
+
+/** What began there meanwhile, and has not ended. */
+async function begun(to: Wish['to'], { known }: Done, signal?: AbortSignal): Promise<Deployment[]> {
+  return known ? (await newest(to, signal)).filter(({ id, finished_at }) => !known.includes(id) && finished_at === null) : []
+}
+
+/** The deployment that was asked for before, when its answer was never heard. */
+async function arrived({ to, source }: Wish, { is_sent, known }: Done, signal: AbortSignal): Promise<Deployment | undefined> {
+  if (!is_sent || !known) return undefined
+  const trigger = source.kind === 'archive' ? 'upload' : 'manual'
+  const found = (await newest(to, signal)).find((one) => !known.includes(one.id) && one.trigger === trigger)
+  return found && found.status !== 'failed' && found.status !== 'canceled' ? found : undefined
+}
+
+/** Without `randomUUID`, which a page over plain HTTP lacks. */
+const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 
 async function newest({ client, slug }: Wish['to'], signal?: AbortSignal): Promise<Deployment[]> {
   return (await client.call('listDeployments', { params: { slug }, query: { limit: '20' }, ...(signal ? { signal } : {}) })).deployments
