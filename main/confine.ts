@@ -40,7 +40,7 @@ function isOwnAddress(address: string, origin: string): boolean {
  * what a remote instance answered), and no page.
  */
 export function isOwnPage(address: string, origin: string): boolean {
-  return isOwnAddress(address, origin) && /^\/(app(\/.*)?|sign-in|sign-up|verify|join)?$/.test(new URL(address).pathname)
+  return isOwnAddress(address, origin) && /^\/(app(\/.*)?|sign-in|sign-up|forgot|verify|join)?$/.test(new URL(address).pathname)
 }
 
 /** Whether it is the dashboard itself, which alone may speak to the desktop. */

@@ -104,7 +104,7 @@ describe('files that are handed out', () => {
 })
 
 describe('what is a page of ours', () => {
-  test.each(['/app', '/app/', '/app/projects/shop', '/app/on/rem_1/projects', '/', '/sign-in?code=x', '/sign-up', '/verify', '/join'])(
+  test.each(['/app', '/app/', '/app/projects/shop', '/app/on/rem_1/projects', '/', '/sign-in?code=x', '/sign-up', '/forgot', '/verify', '/join'])(
     '%s',
     (path) => {
       expect(isOwnPage(`${origin}${path}`, origin)).toBe(true)
