@@ -1,15 +1,5 @@
 import type { Tx } from './open.ts'
-
-export interface EnvVarRow {
-  id: string
-  project_id: string
-  key: string
-  sealed_value: Uint8Array
-  environment: 'production' | 'preview' | null
-  is_sensitive: 0 | 1
-  created_at: string
-  updated_at: string
-}
+import type { EnvVarRow } from './tables.ts'
 
 /** By environment, those for both first, then by key. */
 export function listEnvVars(tx: Tx, projectId: string): EnvVarRow[] {

@@ -17,7 +17,7 @@ export interface Tables {
   projects: ProjectTable
   deployments: DeploymentTable
   deployment_steps: StepRow
-  env_vars: EnvVarTable
+  env_vars: EnvVarRow
   cleanups: CleanupTable
   purge_tokens: { project_id: string; hash: string; created_at: string }
   cache_events: CacheEventTable
@@ -321,7 +321,7 @@ export interface StepRow {
   finished_at: string | null
 }
 
-interface EnvVarTable {
+export interface EnvVarRow {
   id: string
   project_id: string
   key: string
