@@ -93,15 +93,17 @@ async function paramsOf(call: Call, client: Client, verb: string): Promise<{ slu
 
 /** An id alone says which deployment is meant, but the API asks by project. */
 async function slugOfDeployment(client: Client, id: string): Promise<string> {
+  let refused: Refusal | undefined
   for (const { slug } of await everyProject(client)) {
     try {
       await client.call('getDeployment', { params: { slug, id } })
       return slug
     } catch (error) {
       if (!(error instanceof Refusal) || error.status !== 404) throw error
+      refused = error
     }
   }
-  throw new UsageError(`No project has a deployment “${id}”. List them with: homeport deployments SLUG`)
+  throw refused ?? new UsageError(`No project has a deployment “${id}”. List them with: homeport deployments SLUG`)
 }
 
 function statusOf(call: Call): Deployment['status'] | undefined {

