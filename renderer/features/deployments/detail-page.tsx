@@ -74,7 +74,7 @@ function Report({ slug, deployment }: { slug: string; deployment: DeploymentDeta
         <Passage slug={slug} deployment={deployment} />
       </header>
       {deployment.error && (
-        <FailureReport failure={deployment.error} fault={fault} onShow={fault ? () => setReveal({ line: fault.line }) : undefined} />
+        <FailureReport slug={slug} failure={deployment.error} fault={fault} onShow={fault ? () => setReveal({ line: fault.line }) : undefined} />
       )}
       <div className="report">
         <section className="card report-steps" aria-label="Progress">

@@ -1,4 +1,5 @@
-import { CircleAlert } from 'lucide-react'
+import { CircleAlert, Plus } from 'lucide-react'
+import { Link } from 'wouter'
 import type { Failure } from '../../../server/contract/deployments.ts'
 import { Button } from '../../ui/button.tsx'
 import { helpForFailure } from '../help/help-for.ts'
@@ -9,14 +10,17 @@ import { plainText } from '../logs/terminal-line.ts'
 
 /** Why it failed, what to do, and the line where it went wrong, before anything else. */
 export function FailureReport({
+  slug,
   failure,
   fault,
   onShow,
 }: {
+  slug: string
   failure: Failure
   fault: { line: LogLine; around: LogLine[] } | null
   onShow: (() => void) | undefined
 }) {
+  const missing = /variable is missing: (\w+)/.exec(failure.message)?.[1]
   return (
     <section className="failure" aria-labelledby="failure">
       <CircleAlert size={19} aria-hidden />
@@ -38,6 +42,11 @@ export function FailureReport({
           </figure>
         )}
         <p className="failure-foot">
+          {missing && (
+            <Link href={`/projects/${slug}/environment?do=add&key=${missing}`} className="button button-plain">
+              <Plus size={15} aria-hidden /> Add {missing}
+            </Link>
+          )}
           <code>{failure.code}</code>
           <HelpLink topic={helpForFailure(failure)}>How to mend it</HelpLink>
           {onShow && (

@@ -15,17 +15,20 @@ import { ValueField } from './value-field.tsx'
 export function AddDialog({
   slug,
   known,
+  begin,
   onOpenChange,
   onAdded,
   onFile,
 }: {
   slug: string
   known: readonly EnvVar[]
+  /** Its name, where it is known which one is missing. */
+  begin: string
   onOpenChange: (open: boolean) => void
   onAdded: (deploymentId: string | null) => void
   onFile: (text: string) => void
 }) {
-  const [key, setKey] = useState('')
+  const [key, setKey] = useState(begin)
   const [value, setValue] = useState('')
   const [name, setName] = useState<EnvironmentName>('both')
   const [isSensitive, setSensitive] = useState(false)

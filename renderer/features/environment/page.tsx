@@ -170,7 +170,9 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
           })}
         </>
       )}
-      {shown?.name === 'add' && <AddDialog slug={slug} known={data} onOpenChange={close} onAdded={changed} onFile={bring} />}
+      {shown?.name === 'add' && (
+        <AddDialog slug={slug} known={data} begin={params.get('key') ?? ''} onOpenChange={close} onAdded={changed} onFile={bring} />
+      )}
       {shown?.name === 'import' && (
         <ImportDialog
           slug={slug}
