@@ -317,11 +317,11 @@ function describeSuccess({ success, method }: OperationSpec, names: Names): Desc
 }
 
 function codesByStatus(spec: OperationSpec): [string, ErrorCode[]][] {
-  const codes = new Set<ErrorCode>([...spec.errors, 'unauthorized', 'rate_limited', 'internal_error'])
-  if (Object.keys(spec.query.shape).length > 0) codes.add('invalid_input')
-  if (spec.method === 'POST') codes.add('invalid_input').add('idempotency_conflict')
+  // Any query may repeat a parameter, also one that means nothing here.
+  const codes = new Set<ErrorCode>([...spec.errors, 'invalid_input', 'unauthorized', 'rate_limited', 'internal_error'])
+  if (spec.method === 'POST') codes.add('idempotency_conflict')
   if (spec.method !== 'GET') codes.add('origin_not_allowed').add('payload_too_large').add('unsupported_media_type')
-  if (spec.body) codes.add('invalid_input').add('invalid_json')
+  if (spec.body) codes.add('invalid_json')
   const grouped = new Map<string, ErrorCode[]>()
   for (const code of codes) grouped.set(String(errorStatus[code]), [...(grouped.get(String(errorStatus[code])) ?? []), code])
   return [...grouped].toSorted(([a], [b]) => Number(a) - Number(b))

@@ -59,6 +59,11 @@ describe('the description', () => {
     expect(added).toMatch(/"is_sensitive":\{[^}]*"default":false/)
   })
 
+  it('says 400 of every operation, for a repeated query parameter is refused everywhere', () => {
+    const silent = list.flatMap(([id, spec]) => (described(spec)?.responses['400'] ? [] : [id]))
+    expect(silent).toEqual([])
+  })
+
   it('needs a credential everywhere, and says which', () => {
     expect(document.security).toEqual([{ bearer: [] }, { session: [] }])
     for (const [, spec] of list) expect(described(spec)?.security).toBeUndefined()
