@@ -84,3 +84,46 @@ test('who may come in is a setting; the owner hands out a link, without a script
   await expect(desk.getByRole('listitem').filter({ hasText: 'guest@example.com' })).toContainText('Plan starter')
   await expect(desk.getByText('email not verified')).toBeHidden()
 })
+
+test('a member of the team sees the projects, no instance of the owner’s, and is told in words what the owner alone may do', async ({
+  home,
+  page,
+}) => {
+  await home.createProject({ slug: 'crewed-one', name: 'Crewed one' })
+  const { body } = await home.api<{ token: string }>('POST', '/instance/users', { email: 'crew@example.com', verified: true })
+  await home.api('POST', '/instance/team', { owner_email: 'owner@homeport.localhost', member_email: 'crew@example.com' })
+  const troubles: string[] = []
+  page.on('response', (response) => response.status() >= 400 && troubles.push(`${response.status()} ${new URL(response.url()).pathname}`))
+  await page.goto((await home.api<{ url: string }>('POST', '/instance/sign-in-links', undefined, body.token)).body.url)
+  await expect(page.getByRole('link', { name: 'Crewed one', exact: true }).first()).toBeVisible()
+
+  await page.getByRole('button', { name: /Switch instance/ }).click()
+  await expect(page.getByRole('menuitem', { name: 'About this instance' })).toBeVisible()
+  await expect(page.getByRole('menuitem', { name: /Add an instance|All instances/ })).toHaveCount(0)
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('ControlOrMeta+k')
+  await expect(page.getByRole('option', { name: 'New project' })).toBeVisible()
+  await expect(page.getByRole('option', { name: /^(Disk|Backups|Network|Add an instance|All instances)/ })).toHaveCount(0)
+  await page.keyboard.press('Escape')
+
+  await page.goto(`${home.platform.dashboard_url}instances?do=add`)
+  await expect(page.getByText('Its owner alone brings others here.')).toBeVisible()
+  await expect(page.getByRole('list', { name: 'Instances' }).getByRole('listitem')).toHaveCount(1)
+  await expect(page.getByRole('dialog')).toHaveCount(0)
+  for (const path of ['instance/disk?do=clean', 'instance/backups', 'instance/network', 'instance']) {
+    await page.goto(`${home.platform.dashboard_url}${path}`)
+    await expect(page.getByText(/owner’s business/)).toBeVisible()
+    await expect(page.getByRole('navigation', { name: 'Instance' })).toHaveCount(0)
+    await expect(page.getByRole('dialog')).toHaveCount(0)
+  }
+  expect(troubles).toEqual([])
+
+  await page.goto(`${home.platform.dashboard_url}projects/crewed-one/settings`)
+  await page.getByRole('button', { name: 'Delete…' }).click()
+  const deleting = page.getByRole('dialog', { name: 'Delete Crewed one?' })
+  await deleting.getByRole('textbox').fill('crewed-one')
+  await deleting.getByRole('button', { name: 'Delete the project' }).click()
+  await expect(deleting.getByRole('alert')).toContainText('You are a member of its team: ask the owner.')
+  expect(troubles).toEqual(['403 /v1/projects/crewed-one'])
+  expect((await home.project('crewed-one')).name).toBe('Crewed one')
+})

@@ -1,4 +1,4 @@
-import { Bell, CircleAlert, CircleCheck } from 'lucide-react'
+import { Bell, CircleAlert, CircleCheck, Info } from 'lucide-react'
 import { DropdownMenu } from 'radix-ui'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
@@ -7,7 +7,7 @@ import { IconButton } from '../../ui/button.tsx'
 import { calm } from '../../ui/calm.ts'
 import { landmark } from '../../ui/menu.tsx'
 import { Ago } from '../../ui/time.tsx'
-import { boardOf, useNotices } from './store.ts'
+import { type Notice, boardOf, useNotices } from './store.ts'
 import './bell.css'
 
 /** What ended while one looked elsewhere, with the way there. */
@@ -44,10 +44,10 @@ export function NoticeBell({ align }: { align: 'start' | 'end' }) {
           {notices.map((notice, index) => (
             <DropdownMenu.Item
               key={notice.id}
-              className={`menu-item notice notice-${notice.kind} ${index < unread ? 'notice-new' : ''}`}
+              className={`menu-item notice notice-${notice.is_quiet ? 'quiet' : notice.kind} ${index < unread ? 'notice-new' : ''}`}
               onSelect={() => go(notice.path)}
             >
-              {notice.kind === 'done' ? <CircleCheck size={16} aria-hidden /> : <CircleAlert size={16} aria-hidden />}
+              <Sign notice={notice} />
               <span className="notice-words">
                 <strong className="clip">{calm(notice.title)}</strong>
                 <span className="quiet notice-text">{calm(notice.text)}</span>
@@ -63,6 +63,11 @@ export function NoticeBell({ align }: { align: 'start' | 'end' }) {
       </DropdownMenu.Portal>
     </DropdownMenu.Root>
   )
+}
+
+function Sign({ notice: { kind, is_quiet } }: { notice: Notice }) {
+  const Icon = is_quiet ? Info : kind === 'done' ? CircleCheck : CircleAlert
+  return <Icon size={16} aria-hidden />
 }
 
 /** Said aloud to those who listen; once, wherever the bell hangs. */

@@ -7,6 +7,7 @@ import { useOffered } from '../../api/offered.ts'
 import { useLatest } from '../../api/queries.ts'
 import { Button, ButtonLink, IconButton } from '../../ui/button.tsx'
 import { NamedConfirm } from '../../ui/dialog.tsx'
+import { ProblemView } from '../../ui/feedback.tsx'
 import { Menu, MenuItem, MenuLine } from '../../ui/menu.tsx'
 import { openAddress } from '../frame/outside.ts'
 import { useShortcuts } from '../keyboard/shortcuts.ts'
@@ -36,7 +37,7 @@ export function ProjectActions({ project }: { project: Project }) {
   const { upload, take } = useProjectUpload(project.slug)
   const deploy = useAction('deployProject', { onDone: ({ deployment_id }) => go(`/projects/${project.slug}/deployments/${deployment_id}`) })
   const stop = useAction('stopProject', { done: `${project.name} is stopped. A deployment brings it back.` })
-  const remove = useAction('deleteProject', { done: `${project.name} is deleted.`, onDone: () => go('/') })
+  const remove = useAction('deleteProject', { quiet: true, done: `${project.name} is deleted.`, onDone: () => go('/') })
   const isLive = project.status === 'live' || project.status === 'crashed'
   const isStopped = project.status === 'inactive' || project.status === 'created'
   const deployIt = () => (project.is_connected ? deploy.mutate(input) : setDialog(offered.folders ? 'folder' : 'upload'))
@@ -105,14 +106,19 @@ export function ProjectActions({ project }: { project: Project }) {
       {dialog === 'rollback' && <RollbackDialog slug={project.slug} onOpenChange={() => setDialog(null)} />}
       <NamedConfirm
         open={dialog === 'delete'}
-        onOpenChange={() => setDialog(null)}
+        onOpenChange={() => {
+          remove.reset()
+          setDialog(null)
+        }}
         title={`Delete ${project.name}?`}
         about="Its app stops at once. Its deployments, builds and logs are deleted for good; the source stays where it is."
         name={project.slug}
         action="Delete the project"
         busy={remove.isPending}
         onConfirm={() => remove.mutate(input)}
-      />
+      >
+        {remove.error && <ProblemView problem={remove.error} />}
+      </NamedConfirm>
     </div>
   )
 }

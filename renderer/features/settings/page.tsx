@@ -174,7 +174,7 @@ function Redeploy({ project }: { project: Project }) {
 function Danger({ project }: { project: Project }) {
   const [asking, setAsking] = useState(false)
   const [, go] = useLocation()
-  const remove = useAction('deleteProject', { done: `${project.name} is deleted.`, onDone: () => go('/') })
+  const remove = useAction('deleteProject', { quiet: true, done: `${project.name} is deleted.`, onDone: () => go('/') })
   return (
     <section className="card danger" aria-labelledby="danger">
       <div>
@@ -186,14 +186,19 @@ function Danger({ project }: { project: Project }) {
       </Button>
       <NamedConfirm
         open={asking}
-        onOpenChange={setAsking}
+        onOpenChange={(open) => {
+          remove.reset()
+          setAsking(open)
+        }}
         title={`Delete ${project.name}?`}
         about="There is no way back."
         name={project.slug}
         action="Delete the project"
         busy={remove.isPending}
         onConfirm={() => remove.mutate({ params: { slug: project.slug } })}
-      />
+      >
+        {remove.error && <ProblemView problem={remove.error} />}
+      </NamedConfirm>
     </section>
   )
 }
