@@ -61,7 +61,7 @@ export function DeployFolderDialog({
         </div>
         {deployFolder.error && deployFolder.error.issues.length === 0 && <ProblemView problem={deployFolder.error} />}
         <footer className="dialog-foot">
-          <Button icon={FileArchive} onClick={onUpload}>
+          <Button icon={FileArchive} className="dialog-aside" onClick={onUpload}>
             Upload an archive…
           </Button>
           {latest && (
