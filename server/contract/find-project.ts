@@ -7,13 +7,24 @@ const texts = new WeakMap<Sought, string>()
 export function isFound(project: Sought, words: readonly string[]): boolean {
   let text = texts.get(project)
   if (text === undefined) {
-    text = `${project.name}\n${project.slug}\n${project.repo_url ?? ''}`.toLowerCase()
+    text = textOf(project)
     texts.set(project, text)
   }
-  for (const word of words) if (!text.includes(word)) return false
-  return true
+  return hasWords(text, words)
+}
+
+/** The same of one that is looked at once: to keep its text would cost more than the search. */
+export function isFoundOnce(project: Sought, words: readonly string[]): boolean {
+  return hasWords(textOf(project), words)
 }
 
 export function wordsOf(query: string): string[] {
   return query.toLowerCase().split(/\s+/).filter(Boolean)
+}
+
+const textOf = ({ name, slug, repo_url }: Sought): string => `${name}\n${slug}\n${repo_url ?? ''}`.toLowerCase()
+
+function hasWords(text: string, words: readonly string[]): boolean {
+  for (const word of words) if (!text.includes(word)) return false
+  return true
 }

@@ -1,5 +1,5 @@
 import { Problem } from '../contract/errors.ts'
-import { isFound, wordsOf } from '../contract/find-project.ts'
+import { isFoundOnce, wordsOf } from '../contract/find-project.ts'
 import type { Handlers } from '../contract/index.ts'
 import { limits } from '../contract/limits.ts'
 import { foundAtMost } from '../contract/projects.ts'
@@ -97,7 +97,7 @@ export function createProjectHandlers(deps: FeatureDeps): ProjectHandlers {
       const words = wordsOf(query.q)
       return db.read((tx) => {
         const all = accountsOf(tx, caller).flatMap((account) => listNames(tx, account))
-        const fit = all.filter((one) => isFound(one, words)).sort((a, b) => b.seq - a.seq)
+        const fit = all.filter((one) => isFoundOnce(one, words)).sort((a, b) => b.seq - a.seq)
         const rows = fit.slice(0, foundAtMost).flatMap(({ seq }) => findProjectBySeq(tx, seq) ?? [])
         return { projects: rows.map(presentProject), count: fit.length, total: all.length }
       })
