@@ -239,7 +239,15 @@ export function createApps(deps: YardDeps): Apps {
   /** Those that drain or are being stopped. They have no slot any more, and must not outlive the platform all the same. */
   const leaving = new Set<Candidate>()
 
-  const stopApp = async (app: App, grace_ms?: number): Promise<void> => {
+  /** What is over stays so: an engine that is away now stops it when it is back, also after a restart. */
+  const haltForGood = (candidate: Candidate): Promise<void> =>
+    halt(candidate).catch(async (error: unknown) => {
+      const { deployment_id, runtime } = candidate.spec
+      deps.log.warn('instance_stops_later', { deployment: deployment_id, error })
+      if (candidate.instance) await deps.cleanLater({ kind: 'instance', runtime, instance_id: candidate.instance.id })
+    })
+
+  const stopApp = async (app: App, stop = haltForGood): Promise<void> => {
     app.stopping.abort()
     const { candidate } = app
     app.candidate = null
@@ -249,7 +257,7 @@ export function createApps(deps: YardDeps): Apps {
     }
     leaving.add(candidate)
     await app.sleep?.settled
-    await halt(candidate, grace_ms).finally(() => leaving.delete(candidate))
+    await stop(candidate).finally(() => leaving.delete(candidate))
   }
 
   return {
@@ -326,7 +334,10 @@ export function createApps(deps: YardDeps): Apps {
       const mine = [...apps].filter(([, app]) => names.includes(app.spec.runtime))
       for (const [slot] of mine) apps.delete(slot)
       const late = [...leaving].filter((candidate) => names.includes(candidate.spec.runtime))
-      await Promise.all([...mine.map(([, app]) => stopApp(app, endGrace_ms)), ...late.map((candidate) => halt(candidate, 0))])
+      await Promise.all([
+        ...mine.map(([, app]) => stopApp(app, (candidate) => halt(candidate, endGrace_ms))),
+        ...late.map((candidate) => halt(candidate, 0)),
+      ])
     },
     usage: createUsageLooks(deps, production),
     has: (deploymentId) => [...apps.values()].some((app) => app.spec.deployment_id === deploymentId),

@@ -9,7 +9,6 @@ import {
   findDeploymentById,
   insertCleanup,
   listCleanups,
-  listForRetention,
   purgeProject,
   removeCleanup,
   updateDeployment,
@@ -19,7 +18,7 @@ import { findPreview, findPreviewByHost } from '../store/previews.ts'
 import type { DeploymentRow } from '../store/tables.ts'
 import { logOf } from './app.ts'
 import { dropBundles, pruneSources, snapshotFolder } from './bundles.ts'
-import { keptOf } from './keep.ts'
+import { readKept } from './keep.ts'
 import { workFolder } from './run.ts'
 import { isTerminal } from './states.ts'
 import type { YardDeps } from './yard.ts'
@@ -29,6 +28,8 @@ export type Cleanup =
   | { kind: 'project'; project_id: string }
   /** What an attempt left that could not end in order: containers, images, folders. */
   | { kind: 'attempt'; deployment_id: string; runtime: RuntimeName }
+  /** What could not be stopped when it was over. */
+  | { kind: 'instance'; runtime: RuntimeName; instance_id: string }
   /** A build that no row names any more. */
   | { kind: 'build'; deployment_id: string; runtime: RuntimeName; artifact: Artifact }
   /** What a preview left, up to this deployment: its branch may have come back since. */
@@ -44,6 +45,7 @@ export async function reap(deps: YardDeps): Promise<number> {
       if (work.kind === 'project') await cleanProject(deps, work.project_id)
       else if (work.kind === 'preview') await cleanPreview(deps, work)
       else if (work.kind === 'database') await deps.databases.finishDrop(work)
+      else if (work.kind === 'instance') await deps.runtime(work.runtime).stop(work.instance_id, 0)
       else if (work.kind === 'build') await deps.runtime(work.runtime).discard(work.deployment_id, work.artifact)
       else if (await beginsAgain(deps, work.deployment_id)) continue
       else await clearAttempt(deps, work)
@@ -123,10 +125,9 @@ async function cleanPreview(deps: YardDeps, work: Extract<Cleanup, { kind: 'prev
 
 /** Frees the builds and sources of a project that are over the number to keep; the current ones and the one before production's stay. */
 export async function prune(deps: YardDeps, projectId: string): Promise<void> {
-  const { rows, branches } = await deps.store.db.read((tx) => listForRetention(tx, projectId))
-  const kept = keptOf(rows, deps.settings().keep_deployments, branches)
-  for (const row of rows) if (row.has_artifact && !row.is_open && !kept.builds.has(row.id)) await release(deps, { ...row, project_id: projectId })
-  await pruneSources(deps, projectId, rows, kept.sources)
+  const { rows, builds, sources } = await readKept(deps, projectId)
+  for (const row of rows) if (row.has_artifact && !row.is_open && !builds.has(row.id)) await release(deps, { ...row, project_id: projectId })
+  await pruneSources(deps, projectId, sources)
 }
 
 /** Every project's, one after the other; one that cannot be done does not hold up the rest. */

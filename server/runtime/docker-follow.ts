@@ -16,6 +16,11 @@ export interface Follower {
   close(): void
 }
 
+interface ContainerObserver extends InstanceObserver {
+  /** Whether it is meant to be paused; one that somebody else paused goes on. */
+  mayBeFrozen(): boolean
+}
+
 /** How long an end may go unnoticed when the engine forgets to tell it. */
 const checkEvery_ms = 10_000
 
@@ -24,7 +29,7 @@ const checkEvery_ms = 10_000
  * in full after its end, as either alone loses lines now and then. After a crash of ours (`since_ms`): from the engine's log.
  * When the engine goes away the end is looked for again, with back-off, until it answers.
  */
-export async function followContainer(engine: Engine, id: string, since_ms: number | null | 'start', observer: InstanceObserver): Promise<Follower> {
+export async function followContainer(engine: Engine, id: string, since_ms: number | null | 'start', observer: ContainerObserver): Promise<Follower> {
   const closing = new AbortController()
   const output = createOutput(observer.onLine)
   const containerOf = async () => (await engine.connection()).docker.getContainer(id)
@@ -106,6 +111,7 @@ export async function followContainer(engine: Engine, id: string, since_ms: numb
         waiting.catch(() => {})
         const { State } = await within(5_000, container.inspect())
         if (!State.Running) return exitOf(State.ExitCode, null, State.OOMKilled)
+        if (State.Paused && !observer.mayBeFrozen()) await container.unpause().catch(() => {})
         pause_ms = 125
       } catch (error) {
         // Removed behind our back: that is an end too.

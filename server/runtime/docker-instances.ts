@@ -24,13 +24,17 @@ const maxProcesses = 256
 /** Containers of apps: how they are shut in, started, followed and stopped. */
 export function createInstances(engine: Engine): Instances {
   const followers = new Map<string, Follower>()
+  /** Those that we paused. */
+  const frozen = new Set<string>()
   const usage = createUsage(engine)
 
   const follow = async (container: Docker.Container, observer: InstanceObserver, since_ms: number | null | 'start') => {
     const follower = await followContainer(engine, container.id, since_ms, {
       onLine: observer.onLine,
+      mayBeFrozen: () => frozen.has(container.id),
       onExit(exit) {
         followers.delete(container.id)
+        frozen.delete(container.id)
         observer.onExit(exit)
       },
     })
@@ -153,6 +157,7 @@ export function createInstances(engine: Engine): Instances {
         (error: unknown) => (statusOf(error) === 404 ? undefined : Promise.reject(error)),
       )
       if (!state || state.Config.Labels['homeport.instance'] !== engine.options.instance_id) return undefined
+      if (found.frozen) frozen.add(found.id)
       const follower = await follow(container, observer, found.last_line_at)
       follower.started()
       return describe(docker, found.id, found.deployment_id)
@@ -180,6 +185,7 @@ export function createInstances(engine: Engine): Instances {
 
     async freeze(instanceId) {
       const { docker } = await engine.connection()
+      frozen.add(instanceId)
       // 409: it is frozen already, or does not run.
       await docker
         .getContainer(instanceId)
@@ -190,6 +196,7 @@ export function createInstances(engine: Engine): Instances {
     },
 
     async thaw(instanceId) {
+      frozen.delete(instanceId)
       const { docker } = await engine.connection()
       const container = docker.getContainer(instanceId)
       const gone = (error: unknown) => new StartFailure('start_failed', 'The app is gone.', 'Start it again.', error)

@@ -52,6 +52,8 @@ export async function readBuild(answer: Readable, log: BuildLog, signal: AbortSi
   events.end()
   classic.end()
   steps.end()
+  // The end of a step is in its own lines; what the engine itself says is told nowhere else.
+  if (failure && !/exit code:|non-zero code:/.test(failure)) log.line('build', 'stderr', withoutMounts(failure))
   if (failure) throw failureOf(failure, memory_mb)
 }
 

@@ -175,6 +175,26 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
     expect((await client.ended('first', waiting.id)).status).toBe('ready')
   })
 
+  test('a container that somebody else pauses goes on', async () => {
+    const app = await appOf('first')
+    await view.docker.getContainer(app.id).pause()
+    await answersWith('first', 'first')
+    expect((await appOf('first')).id).toBe(app.id)
+  })
+
+  test('a project that is stopped while the engine is away is stopped, and its container goes once the engine is back', async () => {
+    const app = await appOf('third')
+    await gate.shut()
+    expect((await client.api('POST', '/v1/projects/third/stop')).body).toEqual({ ok: true, status: 'inactive' })
+    expect((await client.edge('third.localhost')).body).not.toBe('third')
+    await gate.open()
+    await until(async () => ((await view.containers()).some((one) => one.id === app.id) ? undefined : true), {
+      what: 'its container to go',
+      timeout_ms: 60_000,
+    })
+    await answersWith('first', 'first')
+  })
+
   test('nothing foreign was touched', async () => {
     expect(await canary.look()).toEqual(canary.before)
   })

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { decodeBuildKitStatus } from '../../server/runtime/docker-buildkit.ts'
 import { findCandidates } from '../../server/runtime/docker-connect.ts'
@@ -8,6 +9,7 @@ import { leaves } from '../../server/runtime/docker-context.ts'
 import { prepareDockerfile, usesBuildKit } from '../../server/runtime/docker-file.ts'
 import { createOutput } from '../../server/runtime/docker-frames.ts'
 import { createIgnore } from '../../server/lib/docker-ignore.ts'
+import { readBuild } from '../../server/runtime/docker-progress.ts'
 import { createLineSplitter } from '../../server/runtime/lines.ts'
 import { parseListening } from '../../server/runtime/process-ports.ts'
 import { runtimeOptions } from '../support/runtime.ts'
@@ -204,6 +206,26 @@ test('listening ports are read from the kernel’s table', () => {
     { port: 80, loopback_only: true },
   ])
   expect(parseListening(table, new Set(['2']))).toEqual([{ port: 8080, loopback_only: false }])
+})
+
+describe('what the engine says of a build', () => {
+  const build = async (error: string) => {
+    const lines: string[] = []
+    const answer = Readable.from(
+      [`${JSON.stringify({ stream: 'Step 1\n' })}\r\n`, `${JSON.stringify({ errorDetail: { message: error }, error })}\r\n`],
+      {
+        objectMode: false,
+      },
+    )
+    const log = { line: (_: string, __: string, line: string) => void lines.push(line), note() {}, step() {}, skip() {} }
+    await expect(readBuild(answer, log, new AbortController().signal, 512)).rejects.toThrow(error)
+    return lines
+  }
+
+  test('is in the log, as it is told nowhere else; how a step ended is in that step’s own lines', async () => {
+    expect(await build('toomanyrequests: you have reached your pull limit')).toEqual(['Step 1', 'toomanyrequests: you have reached your pull limit'])
+    expect(await build("The command '/bin/sh -c exit 3' returned a non-zero code: 3")).toEqual(['Step 1'])
+  })
 })
 
 describe('where an engine is looked for', () => {
