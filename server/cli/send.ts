@@ -1,5 +1,5 @@
-import { type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp } from 'node:http'
-import { request as requestHttps } from 'node:https'
+import { Agent as HttpAgent, type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp } from 'node:http'
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { pipeline } from 'node:stream/promises'
 
 interface Question {
@@ -17,14 +17,24 @@ interface Question {
 export async function send(url: URL, { method, headers, body, signal }: Question): Promise<Response> {
   signal.throwIfAborted()
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-  // A connection of its own: one that was kept may be closed by the other side this very moment.
-  const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, { method, headers, agent: false, signal })
-  request.once('response', resolve)
+  const isSecure = url.protocol === 'https:'
+  // A connection of its own: one from before may be closed by the other side this very moment. But asked to keep it, the other side lets
+  // what is left of a refused file come, so that its answer is not lost.
+  const agent = new (isSecure ? HttpsAgent : HttpAgent)({ keepAlive: true })
+  const request = (isSecure ? requestHttps : requestHttp)(url, { method, headers, agent, signal })
+  request.once('response', (answer) => {
+    // It may come before the whole body is there: the rest is not wanted then.
+    answer.once('end', () => request.writableFinished || request.destroy())
+    resolve(answer)
+  })
   // After the answer its own stream tells.
   request.on('error', (error) => reject(signal.aborted ? signal.reason : error))
-  request.once('close', () => reject(new Error('The connection ended without an answer.')))
+  request.once('close', () => {
+    agent.destroy()
+    reject(new Error('The connection ended without an answer.'))
+  })
   if (body === undefined || typeof body === 'string') request.end(body)
-  else pipeline(body, request).catch((error: unknown) => request.destroy(error instanceof Error ? error : new Error(String(error))))
+  else pipeline(body, request).catch(reject)
   const answer = await promise
   const said = new Headers()
   for (const [name, value] of Object.entries(answer.headers)) if (typeof value === 'string') said.set(name, value)

@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createClient, NotReachable } from '../../server/cli/client.ts'
+import { createClient, NotReachable, Refusal } from '../../server/cli/client.ts'
+import { until } from '../support/until.ts'
 
 // `fetch` ends an answer whose head, or whose next byte, takes 300 s. Here its limits are those of a second, so that a client that has them
 // shows it: the dispatcher of this process is another one for the time of the test.
@@ -87,6 +88,30 @@ test('the limits of fetch are not those of the command line: a head, a file, a s
     ['2', 'two'],
   ])
   expect(uploaded).toEqual({ deployment_id: 'dep_1' })
+})
+
+test('a file that is refused before it is all there: the answer is heard, and the rest is not made', async () => {
+  answers = {
+    async upload(response) {
+      response.writeHead(413, { 'content-type': 'application/json' }).end('{"error":"payload_too_large","message":"Too large.","request_id":"req_1"}')
+    },
+  }
+  let made = 0
+  let hasEnded = false
+  async function* archive() {
+    try {
+      for (; made < 10_000; made++) yield Buffer.alloc(2 ** 16)
+    } finally {
+      hasEnded = true
+    }
+  }
+  const refusal = await client()
+    .upload('uploadProject', 'a', archive(), new AbortController().signal)
+    .catch((error: unknown) => error)
+  expect(refusal).toBeInstanceOf(Refusal)
+  expect(refusal).toMatchObject({ status: 413, code: 'payload_too_large' })
+  await until(() => hasEnded || undefined, { what: 'an end of the archive' })
+  expect(made).toBeLessThan(10_000)
 })
 
 test('the patience of a call is its own, and an end by hand stays one', async () => {
