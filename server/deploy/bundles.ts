@@ -1,6 +1,6 @@
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { findDeploymentById, type RetentionRow } from '../store/deployments.ts'
+import { findDeploymentById, listKnown } from '../store/deployments.ts'
 import type { YardDeps } from './yard.ts'
 
 /**
@@ -30,14 +30,17 @@ export const dropBundles = (dataDir: string, projectId: string): Promise<void> =
   rm(bundlesOf(dataDir, projectId), { recursive: true, force: true, maxRetries: 3 })
 
 /** Frees the archives and copies of folders of a project that none of the kept deployments began from. */
-export async function pruneSources(deps: YardDeps, projectId: string, rows: readonly RetentionRow[], kept: ReadonlySet<string>): Promise<void> {
-  // One without a row is just being taken in.
-  const known = new Set(rows.map((row) => row.source_id))
-  for (const id of await namesIn(bundlesOf(deps.data_dir, projectId)))
-    if (known.has(id) && !kept.has(id)) await dropBundle(deps.data_dir, projectId, id)
-  const copies = new Set(await namesIn(join(deps.data_dir, 'sources')))
-  for (const id of known)
-    if (copies.has(id) && !kept.has(id)) await rm(snapshotFolder(deps.data_dir, id), { recursive: true, force: true, maxRetries: 3 })
+export async function pruneSources(deps: YardDeps, projectId: string, kept: ReadonlySet<string>): Promise<void> {
+  const archives = await namesIn(bundlesOf(deps.data_dir, projectId))
+  const copies = await namesIn(join(deps.data_dir, 'sources'))
+  const loose = [...archives, ...copies].filter((id) => !kept.has(id))
+  if (loose.length === 0) return
+  // One without a row is just being taken in; and the copies of all projects lie side by side.
+  const known = await deps.store.db.read((tx) => listKnown(tx, projectId, loose))
+  for (const id of known) {
+    await dropBundle(deps.data_dir, projectId, id)
+    await rm(snapshotFolder(deps.data_dir, id), { recursive: true, force: true, maxRetries: 3 })
+  }
 }
 
 /** At the start: archives whose row was never written, because the platform ended in between. */

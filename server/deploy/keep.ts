@@ -51,6 +51,13 @@ export function keptOf(
   return { builds, sources }
 }
 
+/** What of a project is kept, and the rows that say so. */
+export async function readKept(deps: YardDeps, projectId: string) {
+  const keep = deps.settings().keep_deployments
+  const { rows, branches } = await deps.store.db.read((tx) => listForRetention(tx, projectId, Math.max(least, keep)))
+  return { rows, ...keptOf(rows, keep, branches) }
+}
+
 /** Looks at every project, one after the other, so that nothing else waits for it. `named`: whatever a row names is needed. */
 export async function readNeeds(deps: YardDeps, named: boolean): Promise<Needs> {
   const needs: Needs = {
@@ -63,9 +70,8 @@ export async function readNeeds(deps: YardDeps, named: boolean): Promise<Needs> 
     sources: new Set(),
   }
   for (const project of needs.projects) {
-    const { rows, branches } = await deps.store.db.read((tx) => listForRetention(tx, project))
-    const kept = keptOf(rows, deps.settings().keep_deployments, branches)
-    for (const id of kept.sources) needs.sources.add(id)
+    const { rows, builds, sources } = await readKept(deps, project)
+    for (const id of sources) needs.sources.add(id)
     for (const row of rows) {
       if (row.is_open) {
         needs.busy.add(project)
@@ -73,7 +79,7 @@ export async function readNeeds(deps: YardDeps, named: boolean): Promise<Needs> 
       }
       if (row.is_current === 1) needs.serving.add(row.id)
       if (row.is_open || row.is_current === 1) needs.folders.add(row.id)
-      if (row.artifact === null || !(named || kept.builds.has(row.id) || row.is_open)) continue
+      if (row.artifact === null || !(named || builds.has(row.id) || row.is_open)) continue
       const artifact = JSON.parse(row.artifact) as Artifact
       if (artifact.kind === 'image') needs.images.add(artifact.image)
       else needs.folders.add(folderOf(artifact.directory, deps.data_dir))

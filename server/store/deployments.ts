@@ -204,16 +204,43 @@ export interface RetentionRow extends Pick<DeploymentRow, 'id' | 'status' | 'tar
   source_id: string
 }
 
-/** All of a project that hold something, newest first, and which branches have an open preview. */
-export function listForRetention(tx: Tx, projectId: string): { rows: RetentionRow[]; branches: Set<string> } {
+/**
+ * All of a project that the rule of retention needs, newest first, and which branches have an open preview. Of one that had many (200 000
+ * stand in the way of everybody for seconds) only what holds a build, is under way or serves, and the `newest` that ended and that were ready.
+ */
+export function listForRetention(tx: Tx, projectId: string, newest: number): { rows: RetentionRow[]; branches: Set<string> } {
+  const branches = tx.sqlAll<{ branch: string }>('SELECT branch FROM previews WHERE project_id = ?', projectId)
+  const isMany = tx.sqlFirst('SELECT seq FROM deployments WHERE project_id = ? ORDER BY seq LIMIT 1 OFFSET 100', projectId) !== undefined
   const rows = tx.sqlAll<RetentionRow>(
     `SELECT id, status, target, branch, is_current, artifact, source, runtime, status IN ('queued', 'building', 'deploying') AS is_open,
        artifact IS NOT NULL AS has_artifact, coalesce(json_extract(source_request, '$.deployment_id'), id) AS source_id
-     FROM deployments WHERE project_id = ? ORDER BY seq DESC`,
-    projectId,
+     FROM deployments WHERE ${isMany ? `seq IN (${neededOfMany})` : 'project_id = :project'} ORDER BY seq DESC`,
+    isMany ? { project: projectId, newest } : { project: projectId },
   )
-  const branches = tx.sqlAll<{ branch: string }>('SELECT branch FROM previews WHERE project_id = ?', projectId)
   return { rows, branches: new Set(branches.map((row) => row.branch)) }
+}
+
+/** Every part by its index. The plus sign keeps that of previews: by that of the project all of its deployments would be looked through. */
+const neededOfMany = `
+  SELECT seq FROM deployments WHERE project_id = :project AND artifact IS NOT NULL
+  UNION ALL SELECT seq FROM deployments WHERE project_id = :project AND status IN ('queued', 'building', 'deploying')
+  UNION ALL SELECT seq FROM deployments INDEXED BY deployments_production WHERE project_id = :project AND is_current = 1 AND target = 'production'
+  UNION ALL SELECT seq FROM deployments INDEXED BY deployments_preview WHERE project_id = :project AND is_current = 1 AND target = 'preview'
+  ${["status NOT IN ('queued', 'building', 'deploying')", "status = 'ready'"]
+    .map(
+      (status) => `
+  UNION ALL SELECT * FROM (
+    SELECT seq FROM deployments WHERE project_id = :project AND target = 'production' AND ${status} ORDER BY seq DESC LIMIT :newest)
+  UNION ALL SELECT * FROM (
+    SELECT seq FROM deployments WHERE project_id = :project AND target = 'preview' AND ${status}
+      AND branch IN (SELECT branch FROM previews WHERE project_id = :project) ORDER BY +seq DESC LIMIT :newest)`,
+    )
+    .join('')}`
+
+/** Those of some ids that are deployments of a project. */
+export function listKnown(tx: Tx, projectId: string, ids: readonly string[]): Set<string> {
+  const sql = 'SELECT id FROM deployments WHERE project_id = ? AND id IN (SELECT value FROM json_each(?))'
+  return new Set(tx.sqlAll<{ id: string }>(sql, projectId, JSON.stringify(ids)).map((row) => row.id))
 }
 
 /** Rows that use the very same artifact (a rollback shares it). */

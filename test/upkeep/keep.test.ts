@@ -1,7 +1,11 @@
 /** Which builds and sources are kept: the rule alone, over rows. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { keptOf } from '../../server/deploy/keep.ts'
-import type { RetentionRow } from '../../server/store/deployments.ts'
+import { listForRetention, type RetentionRow } from '../../server/store/deployments.ts'
+import { openStore } from '../../server/store/open.ts'
 
 const row = (id: string, more: Partial<RetentionRow> = {}): RetentionRow => ({
   id,
@@ -64,4 +68,64 @@ describe('sources', () => {
   test('git keeps none', () => {
     expect(sources([row('a', { is_current: 1 })], 5)).toEqual([])
   })
+})
+
+test('what is read of a project leads to the same as all of its deployments would', async () => {
+  const data_dir = mkdtempSync(join(tmpdir(), 'homeport-keep-'))
+  const store = await openStore({ data_dir, after_crash: false })
+  try {
+    store.db.raw.pragma('foreign_keys = OFF')
+    const pick = <T>(from: readonly T[]): T => from[Math.floor(Math.random() * from.length)] as T
+    for (let round = 0; round < 20; round++) {
+      const project = `prj_${round}`
+      const all = Array.from({ length: 150 }, (_, n): RetentionRow => {
+        const status = pick(['ready', 'ready', 'failed', 'canceled', 'queued'] as const)
+        const target = pick(['production', 'preview'] as const)
+        const has_artifact = status === 'ready' && Math.random() < 0.1 ? 1 : 0
+        const [id, parent] = [`dpl_${round}_${n}`, `dpl_${round}_${Math.floor(n / 2)}`]
+        return row(id, {
+          status,
+          target,
+          branch: target === 'preview' ? pick(['open', 'gone']) : 'main',
+          artifact: has_artifact === 1 ? '{}' : null,
+          has_artifact,
+          is_open: status === 'queued' ? 1 : 0,
+          source: pick(['git', 'upload', 'folder'] as const),
+          source_id: Math.random() < 0.3 ? parent : id,
+        })
+      })
+      for (const target of ['production', 'preview'] as const) {
+        const ready = all.filter((one) => one.target === target && one.status === 'ready')
+        if (ready.length > 0) pick(ready).is_current = 1
+      }
+      store.db.writeNow((tx) => {
+        tx.sqlRun("INSERT INTO previews (project_id, branch, host, created_at, updated_at) VALUES (?, 'open', ?, '', '')", project, `${project}-open`)
+        for (const one of all)
+          tx.sqlRun(
+            `INSERT INTO deployments (id, project_id, status, target, trigger, source, branch, is_current, runtime, created_at, source_request, artifact)
+             VALUES (?, ?, ?, ?, 'manual', ?, ?, ?, ?, '', ?, ?)`,
+            one.id,
+            project,
+            one.status,
+            one.target,
+            one.source,
+            one.branch,
+            one.is_current,
+            one.runtime,
+            JSON.stringify({ deployment_id: one.source_id === one.id ? undefined : one.source_id }),
+            one.artifact,
+          )
+      })
+      const keep = 1 + Math.floor(Math.random() * 4)
+      const { rows, branches } = store.db.readNow((tx) => listForRetention(tx, project, Math.max(2, keep)))
+      expect(branches).toEqual(new Set(['open']))
+      expect(rows.length).toBeLessThan(all.length)
+      expect(keptOf(rows, keep, branches)).toEqual(keptOf(all.toReversed(), keep, branches))
+      const held = (some: RetentionRow[]) => some.filter((one) => one.has_artifact || one.is_open || one.is_current).map((one) => one.id)
+      expect(held(rows)).toEqual(held(all.toReversed()))
+    }
+  } finally {
+    await store.close()
+    rmSync(data_dir, { recursive: true, force: true })
+  }
 })
