@@ -250,9 +250,8 @@ test('a page that was closed in the middle offers to go on from there', async ({
   const { there } = berth
   await home.createProject({ slug: 'ballast', name: 'Ballast' })
   const files = Object.entries(app('Ballast')).map(([name, data]) => ({ name, data }))
-  await upload(home, 'ballast', tgzOf([...files, { name: 'ballast.bin', data: randomBytes(2 * 2 ** 20) }]))
   await add(home, 'ballast', [{ key: 'CRANE', value: secrets[0] ?? '' }])
-  await expect.poll(async () => (await deployments(home, 'ballast')).every(({ finished_at }) => finished_at !== null)).toBe(true)
+  await upload(home, 'ballast', tgzOf([...files, { name: 'ballast.bin', data: randomBytes(2 * 2 ** 20) }]))
   const cut = desk.getByRole('region', { name: 'ballast to Berth' })
   desk.on('dialog', (asked) => void asked.accept())
   const throttle = await slowLine(desk)
