@@ -1,7 +1,7 @@
 import { createPublicKey, verify } from 'node:crypto'
 
 /** Of an entry of the update feed, what decides which bytes are put in place. */
-export interface Announced {
+interface Announced {
   version: string
   files: readonly { url: string; sha512: string }[]
 }
