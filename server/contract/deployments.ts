@@ -228,7 +228,7 @@ export const deploymentOperations = {
 }
 
 /** Of how many projects one glance tells at most: more rows than a screen shows. */
-export const glancedAtMost = 60
+const glancedAtMost = 60
 
 /** What the dashboard's list of projects shows of each; not of the customer's document. */
 export const glanceOperations = {
