@@ -94,6 +94,12 @@ test('a broken build leads to its help, and is mended, by keyboard alone', async
   await expect(desk).toHaveURL(/\/help\/environment$/)
   await expect(desk.getByRole('heading', { level: 1, name: 'Variables' })).toBeVisible()
 
+  // From the report it is one step to the variable, which has its name already.
+  await desk.goto(failed)
+  await report.getByRole('link', { name: 'Add HULL' }).focus()
+  await desk.keyboard.press('Enter')
+  await expect(desk.getByRole('dialog').getByLabel('Key', { exact: true })).toHaveValue('HULL')
+
   await desk.goto(failed)
   await expect(report).toBeVisible()
   await desk.keyboard.press('e')
