@@ -65,9 +65,7 @@ function sources(runtime: KillOptions['runtime']): Record<string, Record<string,
 export async function openScene(options: KillOptions): Promise<Scene> {
   const data = mkdtempSync(join(tmpdir(), 'homeport-kill-'))
   const repositories = Object.fromEntries(Object.entries(sources(options.runtime)).map(([slug, files]) => [slug, makeRepository(files)]))
-  // The tests run from source; a user's bundle starts with a compile cache too.
-  const env = { NODE_COMPILE_CACHE: join(tmpdir(), 'homeport-compile-cache') }
-  const start = () => serve({ data, env, args: ['--port', '0', '--edge-port', '0', '--runtime', options.runtime] })
+  const start = () => serve({ data, args: ['--port', '0', '--edge-port', '0', '--runtime', options.runtime] })
   const instance = await start()
   const scene: Scene = {
     options,

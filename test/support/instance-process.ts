@@ -9,6 +9,8 @@ import { type InstanceFile, readInstanceFile } from '../../server/lib/instance-f
 
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 const cli = join(root, 'server/cli/homeport.ts')
+/** The tests run from source, hundreds of times; a user's bundle starts with a compile cache too. */
+const compileCache = join(tmpdir(), 'homeport-compile-cache')
 
 export interface Ran {
   code: number | null
@@ -113,5 +115,5 @@ function surroundings(env: Record<string, string> = {}): NodeJS.ProcessEnv {
   const own = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(HOMEPORT_|VITEST|FORCE_COLOR|DISPLAY$|WAYLAND_DISPLAY$|npm_)/.test(name)),
   )
-  return { ...own, NO_COLOR: '1', HOMEPORT_CHROMIUM: 'off', ...env }
+  return { ...own, NO_COLOR: '1', HOMEPORT_CHROMIUM: 'off', NODE_COMPILE_CACHE: compileCache, ...env }
 }
