@@ -84,7 +84,8 @@ export function readOptions(flags: PlatformFlags = {}, env: NodeJS.ProcessEnv = 
     throw new UsageError(`--runtime is auto, docker or process, not ${runtime}.`)
   return {
     data_dir: dataFolder(flags.data, env),
-    host: flags.host ?? env.HOMEPORT_HOST ?? '127.0.0.1',
+    // Empty is not said at all: to the system it would mean every address of this machine.
+    host: flags.host?.trim() || env.HOMEPORT_HOST?.trim() || '127.0.0.1',
     port: portOf('--port', port, defaultPort),
     edge_port: portOf('--edge-port', edgePort, defaultEdgePort),
     edge_https_port: portOf('--edge-https-port', edgeHttpsPort, defaultEdgeHttpsPort),

@@ -1,4 +1,4 @@
-/** Hides secret values in a line, however they are written: plain, percent-encoded, base64, JSON-escaped. */
+/** Hides secret values in a line, however they are written: plain, percent-encoded, base64, hex, JSON-escaped once or twice. */
 export type Mask = (line: string) => string
 
 const shortestSecret = 6
@@ -16,6 +16,7 @@ export function createMask(secrets: Iterable<string>): Mask {
 
 function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret)
+  const escaped = JSON.stringify(secret).slice(1, -1)
   // Base64 of a secret inside a longer text begins at one of three places; the ends that depend on neighbours are cut off.
   const shifted = [0, 1, 2].map((shift) => {
     const text = Buffer.concat([Buffer.alloc(shift), bytes])
@@ -29,7 +30,11 @@ function formsOf(secret: string): string[] {
   return [
     secret,
     encodeURIComponent(secret),
-    JSON.stringify(secret).slice(1, -1),
+    escaped,
+    // As when a log that is JSON itself holds a dump of the environment.
+    JSON.stringify(escaped).slice(1, -1),
+    bytes.toString('hex'),
+    bytes.toString('hex').toUpperCase(),
     ...base64,
     ...base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
   ]

@@ -10,6 +10,9 @@ describe('secrets in a line', () => {
     ['plain', secret],
     ['percent-encoded', encodeURIComponent(secret)],
     ['inside JSON', JSON.stringify({ value: secret })],
+    ['inside JSON inside JSON', JSON.stringify(JSON.stringify({ value: secret }))],
+    ['hexadecimal', Buffer.from(secret).toString('hex')],
+    ['hexadecimal in capitals', Buffer.from(secret).toString('hex').toUpperCase()],
     ['base64', Buffer.from(secret).toString('base64')],
     ['base64 for URLs', Buffer.from(secret).toString('base64url')],
     ['one line of several', 'second line of many'],
@@ -17,6 +20,7 @@ describe('secrets in a line', () => {
     const masked = mask(`before ${text} after`)
     expect(masked).toContain('••••••')
     expect(masked).not.toContain('word')
+    expect(masked.toLowerCase()).not.toContain(Buffer.from('word').toString('hex'))
     expect(masked).toMatch(/^before .*after$/)
   })
 

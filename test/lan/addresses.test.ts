@@ -1,6 +1,7 @@
 import type { NetworkInterfaceInfo } from 'node:os'
 import { describe, expect, test } from 'vitest'
 import { isPrivate, readLanAddresses } from '../../server/lan/addresses.ts'
+import { readOptions } from '../../server/options.ts'
 
 const info = (address: string, internal = false): NetworkInterfaceInfo => {
   const common = { address, internal, netmask: '', mac: '', cidr: null }
@@ -46,3 +47,8 @@ describe('addresses on the network around this machine', () => {
     expect(found).toEqual(['192.168.1.20', '10.1.2.3', 'fd00::2'])
   })
 })
+
+test.each([{ flags: { host: '' } }, { flags: { host: ' ' } }, { flags: {}, env: { HOMEPORT_HOST: '' } }])(
+  'a host that is empty ($flags, $env) is this machine alone, not all of its addresses',
+  ({ flags, env = {} }) => expect(readOptions(flags, env).host).toBe('127.0.0.1'),
+)
