@@ -10,7 +10,7 @@ export interface Place {
   to: number
 }
 
-export interface Window {
+interface Window {
   readonly size: number
   at(position: number, length: number): Promise<Buffer>
 }
