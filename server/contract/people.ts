@@ -105,7 +105,8 @@ export const peopleOperations = {
     path: '/instance/verification-links',
     group: 'Instance',
     summary: 'A link by which a person proves the address and chooses a password; an unknown address gets an account',
-    description: 'Good once and for 7 days. A further one for the same person makes the earlier void. Whoever has proved the address and has a password may choose another one there.',
+    description:
+      'Good once and for 7 days. A further one for the same person makes the earlier void. Whoever has proved the address and has a password may choose another one there.',
     access: 'owner',
     params: empty,
     query: empty,
