@@ -76,7 +76,8 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
 
   try {
     refuseHalfRestored(data_dir)
-    const masterKey = host.masterKey ?? createFileKey(options.master_key_file ?? join(data_dir, 'master.key'))
+    const masterKey =
+      host.masterKey ?? createFileKey(options.master_key_file ?? join(data_dir, 'master.key'), { is_ours: options.master_key_file === null })
     const sealer = createSealer(await masterKey.read())
     // The file goes at an orderly exit: where it stands, the last run was cut off.
     const store = await openStore({ data_dir, after_crash: previous !== undefined, clock })

@@ -20,7 +20,7 @@ export function useFoundProjects(query: string, isSoon = false) {
   const found = useQuery({
     queryKey: keys.found(words),
     enabled: asks,
-    queryFn: ({ signal }) => client.call('findProjects', { query: { q: words.join(' ') }, signal }),
+    queryFn: ({ signal }) => inTurn(signal, () => client.call('findProjects', { query: { q: words.join(' ') } })),
     placeholderData: keepPreviousData,
     staleTime: look_again_ms,
     // What is not here is not kept true by the stream.
@@ -64,4 +64,18 @@ export function useFoundProjects(query: string, isSoon = false) {
     count: told?.count ?? shown.length,
     total: told?.total ?? all.length,
   }
+}
+
+const turn_ms = 500
+let lastSearch: Promise<unknown> = Promise.resolve()
+
+/** One search after the other, and none for words that were typed over meanwhile: the platform would work through them all. */
+function inTurn<Answer>(signal: AbortSignal, search: () => Promise<Answer>): Promise<Answer> {
+  const own = lastSearch.then(() => {
+    signal.throwIfAborted()
+    return search()
+  })
+  // Nobody waits for one that hangs.
+  lastSearch = Promise.race([own.catch(() => undefined), new Promise((resolve) => setTimeout(resolve, turn_ms))])
+  return own
 }

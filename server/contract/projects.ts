@@ -137,7 +137,7 @@ export const projectOperations = {
 }
 
 /** How many a search brings at most: more than that is no answer to look through. */
-export const foundAtMost = 200
+export const foundAtMost = 50
 
 export const projectSearchOperations = {
   findProjects: operation({

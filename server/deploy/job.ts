@@ -51,6 +51,12 @@ const codeOfStep: Record<StepName, FailureCode> = {
 export function describeFailure(deps: YardDeps, error: unknown, deployment: DeploymentRow, step: StepName, met_full_disk: boolean): Failure {
   if (error instanceof Problem && error.code === 'storage_full') return storageFull
   if (isFull(error)) return storageFull
+  if (error instanceof Problem && error.code === 'decryption_failed')
+    return {
+      code: codeOfStep[step],
+      message: error.message,
+      hint: 'Set the variables of the project again, or put the master key back that they were sealed with.',
+    }
   if (error instanceof Error && 'code' in error && 'hint' in error && typeof error.hint === 'string') {
     const told = { code: error.code as FailureCode, message: error.message, hint: error.hint }
     const ownWords = toolSteps[told.code]

@@ -24,6 +24,8 @@ export interface SignInOptions {
 export async function signInByCode(request: DoorRequest, options: SignInOptions): Promise<Answer> {
   const codes = request.query.getAll('code')
   if (request.is_head) return redirect(303, '/app/')
+  // Nobody is looking yet; what is no success the browser throws away, and asks again when somebody is.
+  if (isPrefetch(request)) return page(503, 'Open this link', '<p>A sign-in link is good once: it is used when it is opened.</p>')
   if (codes.length === 0 && request.accepts_html) return form(200, options.owner_email, options)
   const session = codes.length === 1 && codes[0] ? await options.signIn(codes[0]) : undefined
   if (session) return redirect(303, '/app/', sessionCookie(options.cookie_name, session))
@@ -34,6 +36,8 @@ export async function signInByCode(request: DoorRequest, options: SignInOptions)
     '<p>A sign-in link is good once and for a short time. Make a new one in a terminal:</p><pre><code>npx homeport open</code></pre><p>Or <a href="/sign-in">sign in with a password</a>.</p>',
   )
 }
+
+const isPrefetch = ({ header }: DoorRequest) => [...header('sec-purpose'), ...header('purpose')].some((value) => value.includes('prefetch'))
 
 /** From another device: by address and password. What was wrong of the two is not told, nor whether the address is known. */
 export async function signInByPassword(request: DoorRequest, options: SignInOptions): Promise<Answer> {

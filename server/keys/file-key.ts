@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { link, open, readFile, rm } from 'node:fs/promises'
+import { chmod, link, open, readFile, rm } from 'node:fs/promises'
 import type { MasterKey } from './keys.ts'
 
-/** A file of mode 0600 with 64 hexadecimal digits. It is made once, whole or not at all, and never changed. */
-export function createFileKey(path: string): MasterKey {
+/**
+ * A file of mode 0600 with 64 hexadecimal digits. It is made once, whole or not at all, and never changed. Others may not read the one
+ * in our own folder (`is_ours`), also after it was copied; who may read one that an operator named is the operator's to say.
+ */
+export function createFileKey(path: string, { is_ours = false }: { is_ours?: boolean } = {}): MasterKey {
   return {
     kind: 'file_key',
     async read() {
@@ -11,7 +14,10 @@ export function createFileKey(path: string): MasterKey {
         if (error.code === 'ENOENT') return undefined
         throw error
       })
-      if (found !== undefined) return parse(found, path)
+      if (found !== undefined) {
+        if (is_ours) await chmod(path, 0o600)
+        return parse(found, path)
+      }
       const key = randomBytes(32)
       const temporary = `${path}.${process.pid}`
       const file = await open(temporary, 'wx', 0o600)

@@ -134,7 +134,7 @@ async function fill(staging: string, options: RestoreOptions): Promise<Restored>
     if (fault !== null) throw new RestoreRefused(`${name} in the backup ${fault}.`)
   }
   const isLost = options.key === 'lost'
-  const fresh = isLost ? createSealer(await createFileKey(join(staging, options.key_names.open)).read()) : undefined
+  const fresh = isLost ? createSealer(await createFileKey(join(staging, options.key_names.open), { is_ours: true }).read()) : undefined
   const lost = await adoptLedger(join(staging, ledgerFile), {
     staging,
     into,

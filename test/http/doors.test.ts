@@ -153,6 +153,11 @@ describe('sign-in', () => {
     const preview = await double.fetch('/sign-in?code=previewed', { method: 'HEAD' })
     expect([preview.headers.get('set-cookie'), double.codes.has('previewed')]).toEqual([null, true])
   })
+  it('nor for a browser that fetches ahead of its person', async () => {
+    double.codes.add('ahead')
+    const ahead = await double.fetch('/sign-in?code=ahead', { headers: { ...html, 'sec-purpose': 'prefetch;prerender' } })
+    expect([ahead.status, ahead.headers.get('set-cookie'), double.codes.has('ahead')]).toEqual([503, null, true])
+  })
   it.each(['?code=', '?code=wrong', '?code=a&code=b'])('%j is 401, in the words of who asks', async (query) => {
     const program = await double.fetch(`/sign-in${query}`)
     expect([program.status, await program.json()]).toEqual([401, expect.objectContaining({ error: 'unauthorized' })])

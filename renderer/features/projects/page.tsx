@@ -84,7 +84,10 @@ export function ProjectsPage() {
 
 function sentence(found: ReturnType<typeof useFoundProjects>): string {
   if (found.is_searching) return `Searching; ${count(found.shown.length)} so far`
-  if (found.is_search) return `${count(found.count)} of ${count(found.total)} projects`
+  if (found.is_search) {
+    const all = `${count(found.count)} of ${count(found.total)} projects`
+    return found.shown.length < found.count ? `${all}; the newest ${count(found.shown.length)} are here, one more word finds fewer` : all
+  }
   const all = found.all.length
   return found.hasNextPage ? `The newest ${count(all)} projects; more come as you scroll` : `${count(all)} ${all === 1 ? 'project' : 'projects'}`
 }
