@@ -209,6 +209,8 @@ function createListener(gate: Gate, sockets: Set<Socket>, fast_path: boolean): S
   serveTunnels(gate, server)
   server.on('connect', (_request, socket) => refuse(gate, socket as Socket, 405, 'CONNECT is not taken here.', ''))
   server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => {
+    // Opened ahead by a browser, and never used: an answer to nothing would be taken for that of the next request.
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && (socket as Socket).bytesRead === 0) return void socket.destroy()
     const [status, sentence] = parserRefusals[error.code ?? ''] ?? [400, 'This is not a well-formed HTTP/1.1 request.']
     refuse(gate, socket as Socket, status, sentence, error.rawPacket?.toString('latin1', 0, 4096) ?? '')
   })

@@ -133,6 +133,8 @@ describe.each(ways)(`${times} times each, seed ${seed}, $name`, ({ fast_path, ca
         if (when === 'later') await new Promise((resolve) => setTimeout(resolve, dice.between(0, 4)))
         gone.socket.resetAndDestroy()
         await answer
+        // Held up long enough, a connection that was never used is closed.
+        if (lane.wire.closed) lane.wire = wire()
         // Whoever asked for the same at the same time has got an answer of its own, also when it waited for that of the other.
         if (stays) check(target, 'right', await stays)
         else if (dice.chance(0.5)) check(target, 'right', await ask(lane.wire, target))

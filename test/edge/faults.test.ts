@@ -153,6 +153,16 @@ describe.each(paths)('faults, $name', ({ fast_path }) => {
     for (const text of await Promise.all(drips)) expect(text).toMatch(/^HTTP\/1\.1 408 /)
   })
 
+  // The plain path leaves it open as long as one between two requests.
+  if (!fast_path)
+    test('a connection on which nothing comes is closed without a word', async () => {
+      const socket = connect({ host: '127.0.0.1', port: edge.port })
+      let text = ''
+      socket.on('data', (bytes) => (text += bytes.toString()))
+      await new Promise((resolve) => socket.on('close', resolve))
+      expect(text).toBe('')
+    })
+
   test('R29: a body that drips is answered 408', async () => {
     await rawApp((socket) => socket.on('data', () => {}))
     const socket = connect({ host: '127.0.0.1', port: edge.port })
