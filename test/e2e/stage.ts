@@ -1,4 +1,5 @@
 import { type BrowserContext, type Page, expect } from '@playwright/test'
+import { keptPromotions } from '../../renderer/stores/promotions.ts'
 import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
 import { type Scene, setScene } from './scene.ts'
 import type { Screen } from './screens.ts'
@@ -36,6 +37,8 @@ export async function openScreen(context: BrowserContext, { scene, empty }: Stag
   const page = await context.newPage()
   // What hangs is said at once, and is not the whole list's end.
   page.setDefaultTimeout(20_000)
+  // A promotion that another screen left in the middle would be offered here.
+  await page.addInitScript((key) => self === top && localStorage.removeItem(key), keptPromotions)
   if (lastSeenBy.get(context) !== seen_by) {
     if (seen_by === 'guest') await context.clearCookies()
     else await page.goto(await home.platform.signInUrl())
