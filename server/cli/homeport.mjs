@@ -7,7 +7,6 @@ import { existsSync } from 'node:fs'
 import module from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { setFlagsFromString } from 'node:v8'
 import { become, buildChanged, endWithNpm, installMissing, isModern, nodeFlags, nodePath, root } from './prepare.mjs'
 
 const bundle = join(root, 'out', 'main', 'homeport.js')
@@ -17,11 +16,6 @@ try {
   await installMissing()
   await buildChanged()
   if (isModern) {
-    if (process.argv[2] === 'serve') {
-      // What a start makes stays, and the room for young objects that it had grown would stay beside it: 30 MB. It grows later, under load.
-      setFlagsFromString('--semi-space-growth-factor=1')
-      setTimeout(() => setFlagsFromString('--semi-space-growth-factor=2'), 20_000).unref()
-    }
     module.enableCompileCache?.(join(root, 'node_modules', '.cache', 'homeport'))
     await import(pathToFileURL(bundle).href)
   } else {
