@@ -128,14 +128,19 @@ export function createWatcher(options: WatcherOptions): Watcher {
       return entry.looking
     }
     entry.isStale = false
-    entry.looking = inTurn(() => lookOnce(entry))
+    let began = clock.monotonic()
+    entry.looking = inTurn(() => {
+      began = clock.monotonic()
+      return lookOnce(entry)
+    })
       .catch((error: unknown) => {
         if (!ended.signal.aborted) log.error('repository_not_looked_at', { project: entry.project_id, error })
       })
       .then(() => {
         entry.looking = undefined
         const jitter = 0.9 + Math.random() / 5
-        entry.due = clock.monotonic() + Math.min(every_ms * 2 ** entry.failures, longest_ms) * jitter
+        // From its beginning: what it found is told before this line is reached.
+        entry.due = began + Math.min(every_ms * 2 ** entry.failures, longest_ms) * jitter
         return entry.isStale && watched.get(entry.project_id) === entry ? look(entry) : undefined
       })
     return entry.looking

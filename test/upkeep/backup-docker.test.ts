@@ -48,7 +48,11 @@ describe.skipIf(!requires('docker').ok)('on Docker', () => {
     writeFileSync(keyFile, readFileSync(join(home.data_dir, 'master.key')))
     await restore(body.backup.path, into, { key_file: keyFile })
     const ours = async () => (await docker.listContainers({ all: true })).filter((one) => one.Labels['homeport.instance'] !== undefined)
-    const before = (await ours()).filter((one) => one.State === 'running').map((one) => one.Id)
+    // Of the old one alone: other tests have containers on this engine, which come and go.
+    const project = (await home.project('book')).id
+    const old = (await ours()).find((one) => one.Labels['homeport.project'] === project)?.Labels['homeport.instance']
+    const before = (await ours()).filter((one) => one.State === 'running' && one.Labels['homeport.instance'] === old).map((one) => one.Id)
+    expect(before.length).toBeGreaterThan(0)
 
     again = await startTestPlatform({ runtime: 'docker', data_dir: into })
     expect(again.platform.notices.join(' ')).toContain('1 app is being built again')
