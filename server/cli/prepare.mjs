@@ -62,7 +62,7 @@ function firstMissingPackage() {
  * How the platform's Node is started where we start it: new objects are looked through more often, and the heap grows in
  * smaller steps. Both cost little and keep the memory that a flood of log lines, or a full cache, would else leave behind.
  */
-export const nodeFlags = ['--max-semi-space-size=8', '--heap-growing-percent=25']
+export const nodeFlags = ['--max-semi-space-size=4', '--heap-growing-percent=25']
 
 /** The Node that our code runs on: the npm package `node`, whatever the machine has. */
 export function nodePath() {

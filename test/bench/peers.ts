@@ -158,7 +158,7 @@ http { access_log off; client_body_temp_path ${folder}/${name}-a; proxy_temp_pat
 
 /** One of the programs beside this one, on Node as the platform runs on it (nodeFlags in server/cli/prepare.mjs); it prints its port, or several. */
 export async function startNode(file: string, ...parameters: string[]): Promise<{ port: number; ports: number[]; process: ChildProcess }> {
-  const child = spawn(process.execPath, ['--max-semi-space-size=8', '--heap-growing-percent=25', join(import.meta.dirname, file), ...parameters], {
+  const child = spawn(process.execPath, ['--max-semi-space-size=4', '--heap-growing-percent=25', join(import.meta.dirname, file), ...parameters], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const ports = await new Promise<number[]>((resolve, reject) => {

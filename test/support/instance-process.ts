@@ -43,7 +43,7 @@ export async function serve(options: { data: string; args?: string[]; env?: Reco
   // Started as `npm start` starts it (nodeFlags in server/cli/prepare.mjs).
   const child = spawn(
     process.execPath,
-    ['--max-semi-space-size=8', '--heap-growing-percent=25', cli, 'serve', '--data', options.data, '--no-open', ...args],
+    ['--max-semi-space-size=4', '--heap-growing-percent=25', cli, 'serve', '--data', options.data, '--no-open', ...args],
     {
       env: surroundings(options.env),
       stdio: ['ignore', 'pipe', 'pipe'],
