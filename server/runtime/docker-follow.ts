@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { within } from './docker-connect.ts'
 import { isConnectionError, readable, removeContainer, statusOf, type Engine } from './docker-engine.ts'
 import { createFrameScanner, createOutput } from './docker-frames.ts'
+import { ranOutOfMemory } from './docker-memory.ts'
 import { exitOf } from './exits.ts'
 import { createLineSplitter } from './lines.ts'
 import type { Exit, InstanceObserver } from './runtime.ts'
@@ -103,14 +104,15 @@ export async function followContainer(engine: Engine, id: string, since_ms: numb
     for (let pause_ms = 250; !closing.signal.aborted; pause_ms = Math.min(5_000, pause_ms * 2)) {
       const round = new AbortController()
       try {
-        const container = await containerOf()
+        const { docker } = await engine.connection()
+        const container = docker.getContainer(id)
         // A wait that was answered with a head and then cut off never settles; so it is not relied upon.
         const waiting = container.wait({ abortSignal: AbortSignal.any([closing.signal, round.signal]) })
         await Promise.race([waiting, broke.promise, pause(checkEvery_ms)])
         broke = Promise.withResolvers()
         waiting.catch(() => {})
         const { State } = await within(5_000, container.inspect())
-        if (!State.Running) return exitOf(State.ExitCode, null, State.OOMKilled)
+        if (!State.Running) return exitOf(State.ExitCode, null, await ranOutOfMemory(docker, id, State))
         if (State.Paused && !observer.mayBeFrozen()) await container.unpause().catch(() => {})
         pause_ms = 125
       } catch (error) {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type Docker from 'dockerode'
 import { followContainer, type Follower } from './docker-follow.ts'
 import { removeContainer, statusOf, type Engine } from './docker-engine.ts'
+import { ranOutOfMemory } from './docker-memory.ts'
 import { createUsage } from './docker-usage.ts'
 import { exitOf } from './exits.ts'
 import { parseListening, readNetwork } from './process-ports.ts'
@@ -95,6 +96,14 @@ export function createInstances(engine: Engine): Instances {
     }
   }
 
+  const ended = async (docker: Docker, id: string) => {
+    const found = await docker
+      .getContainer(id)
+      .inspect()
+      .catch(() => undefined)
+    return found ? exitOf(found.State.ExitCode, null, await ranOutOfMemory(docker, id, found.State)) : exitOf(null, null, false)
+  }
+
   return {
     async start(request) {
       request.signal.throwIfAborted()
@@ -126,22 +135,13 @@ export function createInstances(engine: Engine): Instances {
       return Promise.all(
         containers.map(async (container) => {
           const running = container.State === 'running' || container.State === 'paused'
-          const state = running
-            ? undefined
-            : await docker
-                .getContainer(container.Id)
-                .inspect()
-                .then(
-                  (found) => found.State,
-                  () => undefined,
-                )
           return {
             id: container.Id,
             project_id: container.Labels['homeport.project'] ?? '',
             deployment_id: container.Labels['homeport.deployment'] ?? '',
             running,
             frozen: container.State === 'paused',
-            exit: running ? null : exitOf(state?.ExitCode ?? null, null, state?.OOMKilled ?? false),
+            exit: running ? null : await ended(docker, container.Id),
             adoptable: true,
             last_line_at: null,
           }

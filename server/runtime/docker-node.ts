@@ -8,6 +8,7 @@ import { packFolder } from './docker-context.ts'
 import { readable, removeContainer, statusOf, type Engine } from './docker-engine.ts'
 import { createOutput } from './docker-frames.ts'
 import { baseImage, commit, commitServer, dropOldDependencies } from './docker-images.ts'
+import { ranOutOfMemory } from './docker-memory.ts'
 import { extractSite } from './docker-site.ts'
 import {
   appRoot,
@@ -267,10 +268,11 @@ async function carryOut(
     signal.throwIfAborted()
     const State = await endedState(container)
     if (State.ExitCode === 0) return
+    const out_of_memory = await ranOutOfMemory((await engine.connection()).docker, container.id, State)
     throw stepFailure(
       step,
       command,
-      { code: State.ExitCode, signal: null, out_of_memory: State.OOMKilled, too_many_processes: false },
+      { code: State.ExitCode, signal: null, out_of_memory, too_many_processes: false },
       request.memory_mb,
       maxProcesses,
     )
