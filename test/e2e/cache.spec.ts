@@ -63,6 +63,7 @@ test('the token of the webhook is shown once, and its command purges', async ({ 
   expect(command).toContain(`Authorization: Bearer ${token}`)
   const [, hook = ''] = /POST (\S+)/.exec(command) ?? []
   await dialog.getByRole('button', { name: 'Done' }).click()
+  await expect(dialog).toBeHidden()
   expect(await desk.content()).not.toContain(token)
   await expect(log(desk).first()).toContainText('New token for the webhook')
 

@@ -193,7 +193,7 @@ test('help is found by what is wrong, and gives the line to copy', async ({ desk
   await expect(desk.getByRole('heading', { level: 1, name: 'A name under .localhost' })).toBeVisible()
   await expectForEverybody(desk, 'a page of help')
   await desk.getByRole('button', { name: 'Copy: npx homeport hosts', exact: true }).click()
-  expect(await desk.evaluate(() => navigator.clipboard.readText())).toBe('npx homeport hosts')
+  await expect.poll(() => desk.evaluate(() => navigator.clipboard.readText())).toBe('npx homeport hosts')
   await desk.goBack()
   await expect(desk.getByRole('searchbox', { name: 'Search help' })).toHaveValue('could not resolve host')
 

@@ -36,7 +36,8 @@ test('an archive goes up to another instance, its pictures come back, and so do 
   const picture = desk.getByRole('img', { name: 'packed on a desktop screen' })
   await expect(picture).toBeVisible({ timeout: 90_000 })
   await expect(picture).toHaveAttribute('src', new RegExp(`^/remote/[^/]+/v1/projects/packed/`))
-  expect(await picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1280)
+  // Its frame stands before it has come.
+  await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1280)
 
   await far.api('POST', '/instance/backups')
   await desk.goto(at('instance/backups'))

@@ -271,7 +271,7 @@ test('a page that was closed in the middle offers to go on from there', async ({
   await expect(desk.locator('.report-head').getByText('Ready', { exact: true })).toBeVisible({ timeout: 60_000 })
   expect(await variables(there, 'ballast')).toEqual([{ key: 'CRANE', value: secrets[0], environment: null }])
   expect(await deployments(there, 'ballast')).toHaveLength(1)
-  expect(await desk.evaluate(() => localStorage.getItem('homeport.promotions'))).toBe('[]')
+  await expect.poll(() => desk.evaluate(() => localStorage.getItem('homeport.promotions'))).toBe('[]')
 })
 
 test('what was made there without anybody hearing of it is taken back by the next page', async ({ desk, home, berth }) => {

@@ -40,6 +40,7 @@ export async function databaseToPsql(teller: Teller): Promise<void> {
   await hand.press(desk.getByRole('button', { name: 'Show the password' }))
   await expect(desk.getByRole('group', { name: 'Connection string' })).toContainText(connection.href)
   await hand.press(desk.getByRole('button', { name: 'Hide the password' }))
+  await expect(desk.getByRole('group', { name: 'Connection string' })).not.toContainText(connection.password)
   expect(await desk.content()).not.toContain(connection.password)
 
   // The line, as one pastes it; psql asks for the password, which stands in no command.
