@@ -36,7 +36,8 @@ export default function PreviewsPage({ slug }: { slug: string }) {
         {previews && previews.length > 0 && <PreviewRows slug={slug} previews={previews} />}
         {previews?.length === 0 && project && <NoPreviews project={project} watching={watching ?? null} />}
       </section>
-      {project?.is_connected && (
+      {/* Below a list whose height is known, or it would jump when the list comes. */}
+      {project?.is_connected && previews !== undefined && (
         <>
           {watching && <WatchingCard project={project} watching={watching} />}
           {notWatching && watching === undefined && <ProblemView problem={problemFrom(notWatching)} />}
