@@ -60,7 +60,7 @@ export function ProjectFrame({ slug }: { slug: string }) {
               {project && <StatusPlate sign={projectSign(project)} />}
             </div>
             {/* On a phone they have a line of their own, which is there from the start. */}
-            {project ? <ProjectActions project={project} /> : <Skeleton width={216} height={34} />}
+            {project ? <ProjectActions project={project} /> : <Skeleton width={216} height="var(--button)" />}
           </div>
           <div className="row project-where">
             {address && (

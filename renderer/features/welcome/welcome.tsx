@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import { Link } from 'wouter'
+import { useInstance } from '../../api/queries.ts'
 import { useTitle } from '../frame/title.ts'
 import { Button } from '../../ui/button.tsx'
 import { Contours } from '../../ui/contours.tsx'
@@ -14,6 +15,7 @@ export function Welcome() {
   useTitle('Welcome')
   const [dropped, setDropped] = useState<Dropped | null>(null)
   const [begin, setBegin] = useState<'sample'>()
+  const { isPending } = useInstance()
   return (
     <DropZone invitation="Drop it to bring it in" onDropped={setDropped}>
       <div className="welcome">
@@ -26,10 +28,13 @@ export function Welcome() {
           </p>
         </header>
         <EngineReport />
-        <div className="card welcome-card">
-          <SourceForm dropped={dropped} begin={begin} />
-        </div>
-        {begin === undefined && (
+        {/* Below a report of so many lines: it comes with it, or it would jump. */}
+        {!isPending && (
+          <div className="card welcome-card">
+            <SourceForm dropped={dropped} begin={begin} />
+          </div>
+        )}
+        {!isPending && begin === undefined && (
           <p className="welcome-none">
             Nothing at hand?{' '}
             <Button kind="bare" onClick={() => setBegin('sample')}>
