@@ -56,7 +56,14 @@ export function ProjectFrame({ slug }: { slug: string }) {
         <header className="project-head">
           <div className="page-head">
             <div className="project-title">
-              <h1 className="clip">{project?.name ?? <Skeleton width={180} height={26} />}</h1>
+              <h1 className="clip">
+                {project?.name ?? (
+                  <>
+                    <span className="unseen">Project</span>
+                    <Skeleton width={180} height={26} />
+                  </>
+                )}
+              </h1>
               {project && <StatusPlate sign={projectSign(project)} />}
             </div>
             {/* On a phone they have a line of their own, which is there from the start. */}
