@@ -96,7 +96,7 @@ export function createInstances(engine: Engine): Instances {
     }
   }
 
-  const ended = async (docker: Docker, id: string) => {
+  const exitOfEnded = async (docker: Docker, id: string) => {
     const found = await docker
       .getContainer(id)
       .inspect()
@@ -141,7 +141,7 @@ export function createInstances(engine: Engine): Instances {
             deployment_id: container.Labels['homeport.deployment'] ?? '',
             running,
             frozen: container.State === 'paused',
-            exit: running ? null : await ended(docker, container.Id),
+            exit: running ? null : await exitOfEnded(docker, container.Id),
             adoptable: true,
             last_line_at: null,
           }

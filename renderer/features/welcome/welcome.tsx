@@ -30,18 +30,20 @@ export function Welcome() {
         <EngineReport />
         {/* Below a report of so many lines: it comes with it, or it would jump. */}
         {!isPending && (
-          <div className="card welcome-card">
-            <SourceForm dropped={dropped} begin={begin} />
-          </div>
-        )}
-        {!isPending && begin === undefined && (
-          <p className="welcome-none">
-            Nothing at hand?{' '}
-            <Button kind="bare" onClick={() => setBegin('sample')}>
-              Take a sample
-            </Button>{' '}
-            <Link href="/help/start">How it works</Link>
-          </p>
+          <>
+            <div className="card welcome-card">
+              <SourceForm dropped={dropped} begin={begin} />
+            </div>
+            {begin === undefined && (
+              <p className="welcome-none">
+                Nothing at hand?{' '}
+                <Button kind="bare" onClick={() => setBegin('sample')}>
+                  Take a sample
+                </Button>{' '}
+                <Link href="/help/start">How it works</Link>
+              </p>
+            )}
+          </>
         )}
       </div>
     </DropZone>
