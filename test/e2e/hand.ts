@@ -164,8 +164,12 @@ export function createKeyboard(page: Page): Hand & { pressed(): number } {
   }
 }
 
-/** Runs in the page. Which key leads on from here: along a group of one stop by arrows, else along the page in its order. */
-function whereIsFocus(target: Element): { is_there: boolean; is_visible: boolean; is_in_sight: boolean; next: string; name: string } {
+/**
+ * Runs in the page. Which key leads on from here: along a group of one stop by arrows, else along the page in its order. Menus
+ * move the focus by a timer that follows the key: what is asked before it has fired is asked too early, and the next key goes one too far.
+ */
+async function whereIsFocus(target: Element): Promise<{ is_there: boolean; is_visible: boolean; is_in_sight: boolean; next: string; name: string }> {
+  await new Promise((resolve) => setTimeout(resolve))
   const focused = document.activeElement
   const name =
     focused === null ? '' : `${focused.tagName.toLowerCase()} ${(focused.getAttribute('aria-label') ?? focused.textContent).trim().slice(0, 40)}`
