@@ -29,18 +29,18 @@ export const dropBundle = (dataDir: string, projectId: string, deploymentId: str
 export const dropBundles = (dataDir: string, projectId: string): Promise<void> =>
   rm(bundlesOf(dataDir, projectId), { recursive: true, force: true, maxRetries: 3 })
 
-/** Frees the archives and copies of folders of a project that none of the kept deployments began from. */
-export async function pruneSources(deps: YardDeps, projectId: string, kept: ReadonlySet<string>): Promise<void> {
+/** The deployments that brought the archives and copies of folders that are there of a project. */
+export async function listSources(deps: YardDeps, projectId: string): Promise<Set<string>> {
   const archives = await namesIn(bundlesOf(deps.data_dir, projectId))
   const copies = await namesIn(join(deps.data_dir, 'sources'))
-  const loose = [...archives, ...copies].filter((id) => !kept.has(id))
-  if (loose.length === 0) return
+  const there = [...archives, ...copies]
   // One without a row is just being taken in; and the copies of all projects lie side by side.
-  const known = await deps.store.db.read((tx) => listKnown(tx, projectId, loose))
-  for (const id of known) {
-    await dropBundle(deps.data_dir, projectId, id)
-    await rm(snapshotFolder(deps.data_dir, id), { recursive: true, force: true, maxRetries: 3 })
-  }
+  return there.length === 0 ? new Set() : deps.store.db.read((tx) => listKnown(tx, projectId, there))
+}
+
+export async function dropSource(deps: YardDeps, projectId: string, deploymentId: string): Promise<void> {
+  await dropBundle(deps.data_dir, projectId, deploymentId)
+  await rm(snapshotFolder(deps.data_dir, deploymentId), { recursive: true, force: true, maxRetries: 3 })
 }
 
 /** At the start: archives whose row was never written, because the platform ended in between. */

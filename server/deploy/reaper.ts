@@ -17,7 +17,7 @@ import { listProjectIds } from '../store/projects.ts'
 import { findPreview, findPreviewByHost } from '../store/previews.ts'
 import type { DeploymentRow } from '../store/tables.ts'
 import { logOf } from './app.ts'
-import { dropBundles, pruneSources, snapshotFolder } from './bundles.ts'
+import { dropBundles, dropSource, listSources, snapshotFolder } from './bundles.ts'
 import { readKept } from './keep.ts'
 import { workFolder } from './run.ts'
 import { isTerminal } from './states.ts'
@@ -125,9 +125,11 @@ async function cleanPreview(deps: YardDeps, work: Extract<Cleanup, { kind: 'prev
 
 /** Frees the builds and sources of a project that are over the number to keep; the current ones and the one before production's stay. */
 export async function prune(deps: YardDeps, projectId: string): Promise<void> {
+  // Before what is needed of them: an upload that comes in between is not among them.
+  const there = await listSources(deps, projectId)
   const { rows, builds, sources } = await readKept(deps, projectId)
   for (const row of rows) if (row.has_artifact && !row.is_open && !builds.has(row.id)) await release(deps, { ...row, project_id: projectId })
-  await pruneSources(deps, projectId, sources)
+  for (const id of there) if (!sources.has(id)) await dropSource(deps, projectId, id)
 }
 
 /** Every project's, one after the other; one that cannot be done does not hold up the rest. */
