@@ -59,6 +59,9 @@ async function currentContext(configDirectory: string): Promise<string | undefin
   }
 }
 
+/** An engine on a busy machine is slow to answer, and no reason to run apps without it. */
+const patience_ms = 5_000
+
 /** The first engine that answers a ping, or the reasons why none does. */
 export async function connect(candidates: string[]): Promise<Connection | { tried: { address: string; reason: string }[] }> {
   // Loaded when first needed: it takes a tenth of a second and 13 MB.
@@ -76,7 +79,7 @@ export async function connect(candidates: string[]): Promise<Connection | { trie
 
 async function open(Engine: typeof Docker, address: string): Promise<Connection> {
   const docker = new Engine(parseAddress(address))
-  const [version, info] = await within(1_500, Promise.all([docker.version(), docker.info()]))
+  const [version, info] = await within(patience_ms, Promise.all([docker.version(), docker.info()]))
   const local = address.startsWith('unix://')
   const rootless = JSON.stringify(info.SecurityOptions ?? []).includes('rootless')
   const desktop = /Docker Desktop|OrbStack|Rancher|colima|lima/i.test(`${info.OperatingSystem} ${info.Name}`)

@@ -1,10 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { createHash } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { decodeBuildKitStatus } from '../../server/runtime/docker-buildkit.ts'
-import { findCandidates } from '../../server/runtime/docker-connect.ts'
+import { connect, findCandidates } from '../../server/runtime/docker-connect.ts'
 import { leaves } from '../../server/runtime/docker-context.ts'
 import { prepareDockerfile, usesBuildKit } from '../../server/runtime/docker-file.ts'
 import { createOutput } from '../../server/runtime/docker-frames.ts'
@@ -245,5 +247,17 @@ describe('where an engine is looked for', () => {
     expect(found.slice(0, 3)).toEqual(['tcp://10.0.0.1:2375', 'unix:///work.sock', 'unix:///var/run/docker.sock'])
     expect(found).toContain(`unix://${home}/.config/colima/default/docker.sock`)
     expect(await findCandidates({ home, candidates: ['unix:///only.sock'] })).toEqual(['unix:///only.sock'])
+  })
+
+  test('one that is busy and takes its time is found all the same', async () => {
+    const engine = createServer((_, response) => void setTimeout(() => response.end('{"Version":"29.0.0"}'), 2_000))
+    await new Promise<void>((resolve) => engine.listen(0, '127.0.0.1', resolve))
+    try {
+      const address = `tcp://127.0.0.1:${(engine.address() as AddressInfo).port}`
+      expect(await connect([address])).toMatchObject({ address, version: '29.0.0' })
+    } finally {
+      engine.close()
+      engine.closeAllConnections()
+    }
   })
 })
