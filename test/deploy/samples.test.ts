@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { packTarGz } from '../../renderer/features/samples/pack.ts'
 import { filesOf, samples } from '../../renderer/features/samples/samples.ts'
 import { ask } from '../support/ask.ts'
-import { startTestPlatform, type TestPlatform, until } from '../support/platform.ts'
+import { readStream } from '../support/event-stream.ts'
+import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 
 const shelf = join(import.meta.dirname, '../../resources/samples')
 
@@ -27,18 +28,10 @@ describe('the sample apps', () => {
     expect(answer.status, answer.text).toBe(201)
     return home.ended(name, String(answer.json.deployment_id))
   }
-  const logOf = async (slug: string) => {
-    const answer = await fetch(`${home.platform.api_url}/v1/projects/${slug}/runtime-logs?lines=100`, {
-      headers: { authorization: `Bearer ${home.platform.instance.token}` },
-      signal: AbortSignal.timeout(2_000),
-    })
-    let text = ''
-    // A stream without an end: what has come until then.
-    await answer.body
-      ?.pipeThrough(new TextDecoderStream())
-      .pipeTo(new WritableStream({ write: (piece) => void (text += piece) }))
-      .catch(() => undefined)
-    return text
+  /** Reads on until its log says that: the stream has no end. */
+  const says = async (slug: string, words: string) => {
+    const url = `${home.platform.api_url}/v1/projects/${slug}/runtime-logs?lines=100`
+    for await (const { data } of readStream(url, { token: home.platform.instance.token })) if (data.includes(words)) return
   }
   const flash = (text: string) =>
     ask(`${home.platform.edge_url}/send`, { method: 'POST', headers: { host: 'signal-lamp.localhost' }, body: Buffer.from(text) })
@@ -71,7 +64,7 @@ describe('the sample apps', () => {
     expect((await home.edge('signal-lamp.localhost', '/')).body).toContain('Signal lamp')
     expect((await flash('sos')).json).toMatchObject({ letters: [{ letter: 'S', signs: '...' }, { letter: 'O', signs: '---' }, { letter: 'S' }] })
     expect((await flash('¿?')).status).toBe(400)
-    await until(async () => (await logOf('signal-lamp')).includes('message 1 is out') || undefined, { what: 'the message in the log' })
+    await says('signal-lamp', 'message 1 is out')
   })
 
   test('harbour-news: from the second reader on it comes from the cache, and a purge ends that', async () => {

@@ -68,13 +68,15 @@ afterAll(async () => {
 
 describe('an app of a preview', () => {
   test('gets the variables of previews, its own address, and what it is', async () => {
-    await home.api('POST', `/v1/projects/${slug}/env-vars`, {
+    const { body } = await home.api<{ deployment_id: string }>('POST', `/v1/projects/${slug}/env-vars`, {
       vars: [
         { key: 'GREETING', value: 'to all' },
         { key: 'GREETING', value: 'to previews', environment: 'preview' },
         { key: 'ONLY', value: 'in production', environment: 'production' },
       ],
     })
+    // They come to production with a deployment of their own.
+    expect(await home.ended(slug, body.deployment_id)).toMatchObject({ status: 'ready', error: null })
     const sha = push('told', 'preview 1')
     const preview = await previewOf(home, slug, 'told', sha)
     const { told } = await ask(preview.host)
