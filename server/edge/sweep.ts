@@ -18,12 +18,16 @@ export interface Sweep {
 export function createSweep(clock: Clock, every_ms: number): Sweep {
   const all = new Set<Timed>()
   const timer = setInterval(() => {
-    sweep.now = clock.monotonic()
+    const now = clock.monotonic()
+    // A tick that comes late: we were held up, and heard nobody. What they sent meanwhile is read first, and is not late.
+    const held_ms = Math.max(0, now - sweep.now - every_ms)
+    sweep.now = now
     for (const timed of all) {
-      if (timed.deadline !== 0 && timed.deadline <= sweep.now) {
-        timed.deadline = 0
-        timed.expire()
-      }
+      if (timed.deadline === 0) continue
+      timed.deadline += held_ms
+      if (timed.deadline > now) continue
+      timed.deadline = 0
+      timed.expire()
     }
   }, every_ms)
   timer.unref()
