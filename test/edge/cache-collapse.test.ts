@@ -150,6 +150,25 @@ describe.each(paths)('many at once, $name', ({ fast_path }) => {
     expect((await cached.ask('/')).headers['x-cache']).toBe('MISS')
   })
 
+  test('who comes when the beginning of it has gone by gets the whole all the same', async () => {
+    const cached = await start()
+    const waiting: ServerResponse[] = []
+    cached.app = (_request, response) => {
+      waiting.push(response.writeHead(200, { 'cache-control': 'max-age=60' }))
+      for (let i = 0; i < 10; i++) response.write(Buffer.alloc(2 ** 20, 'z'))
+    }
+    let bytes = 0
+    const first = connect(cached.edge.port, '127.0.0.1')
+    first.on('data', (part) => (bytes += part.length))
+    first.write('GET / HTTP/1.1\r\nHost: app.localhost\r\n\r\n')
+    await until(() => bytes > 10 * 2 ** 20)
+    const late = cached.ask('/')
+    await until(() => waiting.length === 2)
+    for (const response of waiting) response.end()
+    expect((await late).body.length).toBe(10 * 2 ** 20)
+    first.destroy()
+  })
+
   test('a change while the answer is on its way: it is served, not stored', async () => {
     const cached = await start()
     const waiting: ServerResponse[] = []

@@ -173,7 +173,11 @@ export class Fetch implements Sink {
     this.parts.push(part)
     this.#bytes += part.length
     cache.filling(part.length)
-    if (!this.#overflow && (this.#bytes > cache.object_bytes || cache.isFull())) this.#overflow = true
+    if (!this.#overflow && (this.#bytes > cache.object_bytes || cache.isFull())) {
+      this.#overflow = true
+      // What goes by is not kept: who comes now would get the rest alone, as if it were the whole.
+      this.#unlist()
+    }
     for (const reader of this.readers) reader.pump()
     this.relieve()
     this.#held = this.#overflow && this.parts.length > 0
