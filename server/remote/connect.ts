@@ -88,9 +88,13 @@ function askOnce(origin: string, question: Question, resolve: Resolve): Promise<
   })
   let timer = setTimeout(() => request.destroy(new TooLate('no connection')), connect_ms)
   let answered: IncomingMessage | undefined
-  const fellSilent = () => (answered ?? request).destroy(new TooLate('silence'))
 
   request.once('socket', (socket) => {
+    const fellSilent = () => {
+      const { bytesRead } = socket
+      // Timers come before what is to be read: when it was us who were held up, it is here already.
+      setImmediate(() => socket.bytesRead === bytesRead && (answered ?? request).destroy(new TooLate('silence')))
+    }
     const connected = () => clearTimeout(timer)
     if (request.reusedSocket) connected()
     else socket.once(isSecure ? 'secureConnect' : 'connect', connected)
