@@ -258,7 +258,7 @@ describe.each(paths)('the cache, $name', ({ fast_path }) => {
     cached.pass(20)
     expect(await cached.word('/')).toBe('STALE 1')
     await until(() => cached.seen.length === 2)
-    await expect.poll(() => cached.word('/')).toBe('HIT 2')
+    await expect.poll(() => cached.word('/'), { timeout: 30_000 }).toBe('HIT 2')
     cached.pass(71)
     expect(await cached.word('/')).toBe('MISS 3')
   })

@@ -14,11 +14,18 @@ describe.each(paths)('faults, $name', ({ fast_path }) => {
     for (const close of closers.splice(0)) await close()
   })
 
-  const rawApp = async (onSocket: (socket: Socket) => void): Promise<Awaited<ReturnType<typeof startRawApp>>> => {
+  const rawApp = async (onSocket: (socket: Socket) => void, before = edge): Promise<Awaited<ReturnType<typeof startRawApp>>> => {
     const app = await startRawApp(onSocket)
     closers.push(app.close)
-    await edge.toPort(app.port)
+    await before.toPort(app.port)
     return app
+  }
+
+  /** For what must not be cut short by the time that a busy machine takes. */
+  const patientEdge = async (): Promise<TestEdge> => {
+    const patient = await startEdge({ fast_path, upstream_timeout_ms: 120_000 })
+    closers.push(patient.close)
+    return patient
   }
 
   describe('R25: the app before it answers', () => {
@@ -59,14 +66,15 @@ describe.each(paths)('faults, $name', ({ fast_path }) => {
       await expectPage(502)
     })
     test('listens again within the connect time: nobody notices', async () => {
+      const patient = await patientEdge()
       const app = await startRawApp(() => {})
       await app.close()
-      await edge.toPort(app.port)
-      const waiting = get(edge.port, '/', { method: 'POST', body: 'once' })
+      await patient.toPort(app.port)
+      const waiting = get(patient.port, '/', { method: 'POST', body: 'once' })
       const again = await startApp((asked, answer) => void asked.pipe(answer))
       closers.push(again.close)
       // Its own port stays refused, so the name is led to the new one: the waiting request goes there.
-      await edge.toPort(again.port)
+      await patient.edge.setRoute('app.localhost', upstreamRoute(again.port), { drain_ms: 60_000 })
       expect(await waiting).toMatchObject({ status: 200, text: 'once' })
     })
   })
@@ -94,28 +102,33 @@ describe.each(paths)('faults, $name', ({ fast_path }) => {
     for (let round = 0; round < 20; round++) {
       await Promise.all(Array.from({ length: 50 }, () => raw(edge.port, 'GET / HTTP/1.1\r\nHost: app.localhost\r\n\r\n', { until: /\r\n\r\n/ })))
     }
-    await until(() => app.sockets.size === 0, 10_000)
+    await until(() => app.sockets.size === 0)
   })
 
   test('R27: a client that goes away before the answer', async () => {
-    const app = await rawApp((socket) => socket.on('data', () => {}))
-    const socket = connect({ host: '127.0.0.1', port: edge.port })
+    // Nothing else would end it within the test.
+    const patient = await patientEdge()
+    const app = await rawApp((socket) => socket.on('data', () => {}), patient)
+    const socket = connect({ host: '127.0.0.1', port: patient.port })
     socket.write('GET / HTTP/1.1\r\nHost: app.localhost\r\n\r\n')
     await until(() => app.sockets.size === 1)
     socket.resetAndDestroy()
-    await until(() => app.sockets.size === 0, 500)
+    await until(() => app.sockets.size === 0)
   })
 
   test('R28: an app that closes idle connections at random gives no 502', async () => {
-    await rawApp((socket) =>
-      socket.on('data', () => {
-        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
-        if (Math.random() < 0.5) setTimeout(() => (Math.random() < 0.5 ? socket.end() : socket.resetAndDestroy()), Math.random() * 3)
-      }),
+    const patient = await patientEdge()
+    await rawApp(
+      (socket) =>
+        socket.on('data', () => {
+          socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+          if (Math.random() < 0.5) setTimeout(() => (Math.random() < 0.5 ? socket.end() : socket.resetAndDestroy()), Math.random() * 3)
+        }),
+      patient,
     )
     const statuses = new Map<number, number>()
     for (let round = 0; round < 50; round++) {
-      for (const { status } of await Promise.all(Array.from({ length: 20 }, () => get(edge.port, '/'))))
+      for (const { status } of await Promise.all(Array.from({ length: 20 }, () => get(patient.port, '/'))))
         statuses.set(status, (statuses.get(status) ?? 0) + 1)
     }
     expect(Object.fromEntries(statuses)).toEqual({ 200: 1000 })
@@ -123,34 +136,41 @@ describe.each(paths)('faults, $name', ({ fast_path }) => {
 
   test('R28: what must not be sent twice is sent once', async () => {
     let posts = 0
-    await rawApp((socket) => {
-      let count = 0
+    await rawApp((socket) =>
       socket.on('data', (bytes) => {
-        if (bytes.toString().startsWith('POST')) posts++
-        if (++count === 1) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
-        else socket.destroy()
-      })
-    })
+        if (!bytes.toString().startsWith('POST')) return void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+        posts++
+        // On the connection of the first request, or on a new one when a second has gone by since.
+        socket.destroy()
+      }),
+    )
     expect((await get(edge.port, '/')).status).toBe(200)
     expect((await get(edge.port, '/', { method: 'POST' })).status).toBe(502)
     expect(posts).toBe(1)
   })
 
   test('R29: a head that drips is answered 408 and does not hold up anybody', async () => {
-    await rawApp((socket) => socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')))
-    const drips = Array.from({ length: 100 }, () => {
-      const socket = connect({ host: '127.0.0.1', port: edge.port })
+    const patient = await patientEdge()
+    const app = await rawApp((socket) => socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')), patient)
+    await edge.toPort(app.port)
+    const drip = ({ port }: TestEdge) => {
+      const socket = connect({ host: '127.0.0.1', port })
       let text = ''
       socket.on('data', (bytes) => (text += bytes.toString()))
       socket.on('error', () => {})
       socket.write('GET / HTTP/1.1\r\nHost: app.localhost\r\n')
       const timer = setInterval(() => socket.write('X'), 50)
-      return new Promise<string>((resolve) => socket.on('close', () => (clearInterval(timer), resolve(text))))
-    })
-    const started = performance.now()
+      const closed = new Promise<string>((resolve) => socket.on('close', () => (clearInterval(timer), resolve(text))))
+      return { socket, closed }
+    }
+    const drips = Array.from({ length: 100 }, () => drip(edge))
     expect((await get(edge.port, '/')).status).toBe(200)
-    expect(performance.now() - started).toBeLessThan(500)
-    for (const text of await Promise.all(drips)) expect(text).toMatch(/^HTTP\/1\.1 408 /)
+    for (const { closed } of drips) expect(await closed).toMatch(/^HTTP\/1\.1 408 /)
+    // Where they may go on for ten seconds, the answer to somebody else is there while all of them are.
+    const others = Array.from({ length: 100 }, () => drip(patient))
+    expect((await get(patient.port, '/')).status).toBe(200)
+    expect(others.filter(({ socket }) => socket.closed)).toEqual([])
+    for (const { socket } of others) socket.destroy()
   })
 
   // The plain path leaves it open as long as one between two requests.
@@ -171,7 +191,7 @@ describe.each(paths)('faults, $name', ({ fast_path }) => {
     socket.on('error', () => {})
     socket.write('POST / HTTP/1.1\r\nHost: app.localhost\r\nContent-Length: 1000000\r\n\r\n')
     const timer = setInterval(() => socket.write('x'), 50)
-    await until(() => socket.closed, 8000)
+    await until(() => socket.closed)
     clearInterval(timer)
     expect(text).toMatch(/^HTTP\/1\.1 408 /)
   })

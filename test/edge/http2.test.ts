@@ -145,7 +145,7 @@ describe('HTTP/2 at the edge', () => {
     await client.close()
   })
 
-  test('headers that are too large in all are answered for, and reach no app', { timeout: 10_000 }, async () => {
+  test('headers that are too large in all are answered for, and reach no app', async () => {
     const before = world.seen.length
     const socket = await shake(port, { ca, servername: 'app.localhost', protocols: ['h2'] })
     const fields: [string, string][] = [
@@ -284,7 +284,7 @@ describe('HTTP/2 at the edge', () => {
     await world.edge.edge.setRoute(host, upstreamRoute(world.app.port))
     const client = await openHttp2(port, { ca, servername: host })
     const long = client.get('/size?n=3000000')
-    await world.edge.edge.setRoute(host, { ...owner, kind: 'page', page: 'stopped' }, { drain_ms: 5000 })
+    await world.edge.edge.setRoute(host, { ...owner, kind: 'page', page: 'stopped' }, { drain_ms: 60_000 })
     expect((await long).status === 200 || (await long).status === 503).toBe(true)
     expect((await client.get('/')).status).toBe(503)
     await client.close()

@@ -1,6 +1,6 @@
 import { connect as connectPlain } from 'node:net'
 import { connect } from 'node:tls'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import { get, paths } from '../support/edge.ts'
 import { headersOf, startSecureEdge, type SecureEdge } from '../support/secure-edge.ts'
@@ -74,14 +74,14 @@ describe.each(paths)('HTTPS at the edge, $name', ({ fast_path }) => {
       expect(got.text).toContain('Connect anew')
     })
 
-    test('who says nothing is cut off after a while', async () => {
-      const socket = connectPlain({ host: '127.0.0.1', port })
-      await new Promise((resolve) => socket.on('close', resolve).on('error', () => {}))
-    })
-
-    test('who begins a handshake and does not go on is cut off too', async () => {
-      const socket = connectPlain({ host: '127.0.0.1', port })
-      socket.write(Buffer.from([22, 3, 1, 0, 200, 1]))
+    test.each([
+      ['who says nothing is cut off after a while', []],
+      ['who begins a handshake and does not go on is cut off too', [22, 3, 1, 0, 200, 1]],
+    ])('%s', async (_what, bytes) => {
+      const hasty = await startSecureEdge({ fast_path, head_timeout_ms: 1000 })
+      onTestFinished(() => hasty.close())
+      const socket = connectPlain({ host: '127.0.0.1', port: hasty.port })
+      socket.write(Buffer.from(bytes))
       await new Promise((resolve) => socket.on('close', resolve).on('error', () => {}))
     })
   })

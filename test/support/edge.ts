@@ -148,7 +148,7 @@ export function raw(
       socket.destroy()
       resolve({ text, closed })
     }
-    const timer = setTimeout(() => finish(false), options.timeout_ms ?? 5000)
+    const timer = setTimeout(() => finish(false), options.timeout_ms ?? 30_000)
     socket.on('data', (part) => {
       text += part.toString('latin1')
       if (options.until?.test(text)) finish(false)
@@ -160,7 +160,7 @@ export function raw(
 }
 
 /** Resolves once the condition holds: tests wait on state, never on time. */
-export async function until(condition: () => boolean, timeout_ms = 5000): Promise<void> {
+export async function until(condition: () => boolean, timeout_ms = 30_000): Promise<void> {
   const end = performance.now() + timeout_ms
   while (!condition()) {
     if (performance.now() > end) throw new Error(`did not come true within ${timeout_ms} ms: ${condition}`)

@@ -26,11 +26,11 @@ export interface SecureEdge {
 }
 
 /** An edge with HTTPS before an app of many kinds of answer. */
-export async function startSecureEdge(options: { fast_path?: boolean; look_secret?: string } = {}): Promise<SecureEdge> {
+export async function startSecureEdge(options: { fast_path?: boolean; look_secret?: string; head_timeout_ms?: number } = {}): Promise<SecureEdge> {
   const authority = createTestAuthority()
   const seen: Seen[] = []
   const cache = { directory: null, memory_bytes: () => 2 ** 24, disk_bytes: () => 0 }
-  const edge = await startEdge({ ...options, head_timeout_ms: 1000, httpsOnly: () => world.only, identityOf: authority.identityFor, cache })
+  const edge = await startEdge({ ...options, httpsOnly: () => world.only, identityOf: authority.identityFor, cache })
   const app = await startApp((asked, answer) => {
     const one: Seen = { method: asked.method ?? '', url: asked.url ?? '', headers: asked.rawHeaders, body: '', whole: false, socket: asked.socket }
     seen.push(one)
