@@ -24,7 +24,7 @@ export function sendRaw(
     const timer = setTimeout(() => {
       socket.destroy()
       reject(new Error(`no whole answer; got ${JSON.stringify(Buffer.concat(chunks).toString('latin1').slice(0, 500))}`))
-    }, options.timeout_ms ?? 8000)
+    }, options.timeout_ms ?? 30_000)
     const finish = () => {
       clearTimeout(timer)
       socket.destroy()
@@ -43,29 +43,33 @@ export function sendRaw(
   })
 }
 
+/** Of interim answers there may be one, before the real one. */
+const final = (text: string): string => text.replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, '')
+
 /** An answer that keeps the connection is whole once its announced length is there. */
-function isWhole(text: string): boolean {
+function isWhole(all: string): boolean {
+  const text = final(all)
   const end = text.indexOf('\r\n\r\n')
   if (end === -1) return false
   const head = text.slice(0, end)
-  if (head.startsWith('HTTP/1.1 100') || /\r\nconnection: close/i.test(head)) return false
+  if (/\r\nconnection: close/i.test(head)) return false
   const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1]
   return length !== undefined && text.length >= end + 4 + Number(length)
 }
 
-export function parseAnswer(text: string): RawAnswer {
-  const final = text.replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, '')
-  const end = final.indexOf('\r\n\r\n')
-  const [statusLine = '', ...lines] = final.slice(0, end).split('\r\n')
+export function parseAnswer(all: string): RawAnswer {
+  const text = final(all)
+  const end = text.indexOf('\r\n\r\n')
+  const [statusLine = '', ...lines] = text.slice(0, end).split('\r\n')
   const headers = new Map(
     lines.map((line): [string, string] => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
   )
-  const body = final.slice(end + 4)
+  const body = text.slice(end + 4)
   let json: RawAnswer['json']
   try {
     json = JSON.parse(body) as Record<string, unknown>
   } catch {
     json = undefined
   }
-  return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(statusLine)?.[1] ?? 0), headers, body, json, all: text }
+  return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(statusLine)?.[1] ?? 0), headers, body, json, all }
 }

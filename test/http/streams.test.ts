@@ -17,9 +17,9 @@ beforeEach(async () => {
 })
 afterEach(() => double.close())
 
-/** Resolves when a condition holds; looked at on every turn of the event loop for 5 s at most. */
+/** Resolves when a condition holds; looked at on every turn of the event loop for 30 s at most. */
 async function until(condition: () => boolean): Promise<void> {
-  const end = performance.now() + 5000
+  const end = performance.now() + 30_000
   while (!condition()) {
     if (performance.now() > end) throw new Error(`this never held: ${condition.toString()}`)
     await new Promise((resolve) => setImmediate(resolve))
@@ -173,7 +173,7 @@ describe('the end of a stream', () => {
     const answer = await double.fetch(path, { headers: owner })
     const text = answer.text()
     await until(() => double.gate.openStreams() === 1)
-    await double.gate.close({ grace_ms: 2000 })
+    await double.gate.close({ grace_ms: 30_000 })
     expect(parseEvents(await text).at(-1)).toMatchObject({ retry: '1000' })
     await until(() => aborted)
   })
@@ -187,11 +187,11 @@ describe('the end of a stream', () => {
       .then((answer) => answer.text())
     const other = await double.fetch(path, { headers: owner })
     await until(() => double.gate.openStreams() === 3)
-    const since = performance.now()
     double.revoked.add(double.stranger.caller.credential_id)
+    // By a timer of the same loop: one that is held up is so for both, and what is due first is done first.
+    const after5s = new Promise((resolve) => setTimeout(() => resolve(double.gate.openStreams()), 5000))
     expect(await Promise.all([byToken, bySession])).toEqual([':\n\n', ':\n\n'])
-    expect(performance.now() - since).toBeLessThan(5000)
-    expect(double.gate.openStreams()).toBe(1)
+    expect(await after5s).toBe(1)
     await other.body?.cancel()
   })
 
@@ -207,9 +207,9 @@ describe('the end of a stream', () => {
 
 describe('an orderly end', () => {
   it('lets a request finish, refuses new connections and cuts what does not end', async () => {
-    double.stream = async function* () {
-      yield { data: 'x' }
-    }
+    // Nothing else would end it for a minute.
+    await double.close()
+    double = await startDouble({ patience: { headers_ms: 60_000, request_ms: 60_000 } })
     const stuck = connect(double.port, '127.0.0.1')
     stuck.on('error', () => {})
     stuck.write('GET /v1/projects HTTP/1.1\r\nHost: x\r\n')
@@ -217,7 +217,7 @@ describe('an orderly end', () => {
     await new Promise((resolve) => stuck.once('connect', resolve))
     const since = performance.now()
     await double.gate.close({ grace_ms: 300 })
-    expect(performance.now() - since).toBeLessThan(2000)
+    expect(performance.now() - since).toBeLessThan(30_000)
     await closed
     await expect(double.fetch('/healthz')).rejects.toThrow()
   })
