@@ -21,6 +21,8 @@ export interface Teller {
 export async function goTo({ desk, home }: Teller, path: string): Promise<void> {
   await desk.goto(`${home.platform.dashboard_url}${path}`)
   await expect(desk.getByRole('heading', { level: 1 })).toBeVisible()
+  // A project that is still coming has a heading, too, and nothing yet that the palette could find.
+  await expect(desk.locator('h1 .skeleton')).toHaveCount(0)
 }
 
 /** Opens an address of an app: in the desktop by way of the bridge, else in a tab of its own. Returns the heading of its page. */
