@@ -46,8 +46,8 @@ export interface Client {
   ): Promise<Output<Operations[Id]>>
   /** A file as it comes in. It takes as long as it takes; one that is cut off throws while it is read. */
   download<Id extends OperationId>(id: Id, input: CallInput<Id>, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>
-  /** The events of a stream; after a cut it goes on where it was, `end` or `signal` ends it. */
-  stream<Id extends OperationId>(id: Id, input: CallInput<Id>, signal?: AbortSignal): AsyncGenerator<ReceivedEvent>
+  /** The events of a stream; after a cut it goes on where it was, `end` or `signal` ends it. `onOpen`: it has begun, again after a cut. */
+  stream<Id extends OperationId>(id: Id, input: CallInput<Id>, signal?: AbortSignal, onOpen?: () => void): AsyncGenerator<ReceivedEvent>
 }
 
 const patience_ms = 30_000
@@ -107,7 +107,7 @@ export function createClient(options: { url: string; token: string | undefined }
       return body
     },
 
-    async *stream<Id extends OperationId>(id: Id, input: CallInput<Id>, signal: AbortSignal = new AbortController().signal) {
+    async *stream<Id extends OperationId>(id: Id, input: CallInput<Id>, signal: AbortSignal = new AbortController().signal, onOpen?: () => void) {
       let lastId: string | undefined
       for (let cuts = 0; cuts < maxCuts; cuts++) {
         if (cuts > 0) await new Promise((resolve) => setTimeout(resolve, 200 * 2 ** cuts))
@@ -116,6 +116,7 @@ export function createClient(options: { url: string; token: string | undefined }
             headers: { accept: 'text/event-stream', ...(lastId === undefined ? {} : { 'last-event-id': lastId }) },
             signal,
           })
+          onOpen?.()
           for await (const event of readEvents(answer)) {
             cuts = 0
             if (event.id !== undefined) lastId = event.id

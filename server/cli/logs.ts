@@ -6,7 +6,7 @@ import { paint, printable } from './terminal.ts'
 
 /** The stream sends the backlog at once and does not say where it ends: silence of this length is taken for the end. */
 const backlog_silence_ms = 500
-/** How long its first event may take on a busy machine. */
+/** How long its first event may take on a busy machine, once the stream has begun: before that a silence says nothing. */
 const first_event_ms = 3_000
 
 export const logs: Command = {
@@ -37,12 +37,12 @@ async function runtimeLog(call: Call, slug: string): Promise<number> {
     clearTimeout(timer)
     if (call.flags.follow !== true) timer = setTimeout(() => silence.abort(), ms)
   }
-  wait(first_event_ms)
   try {
     for await (const { event, data } of client.stream(
       'streamRuntimeLog',
       { params: { slug }, query: { lines, format: 'json', branch: text(call.flags, 'branch') } },
       AbortSignal.any([call.signal, silence.signal]),
+      () => wait(first_event_ms),
     )) {
       wait(backlog_silence_ms)
       if (call.json) {

@@ -107,9 +107,10 @@ describe('GET /v1/projects/{slug}/metrics', () => {
   })
 
   test('what the app uses now; nothing for one that does not run', async () => {
-    const { resources } = await read('counted')
+    // Who asks first waits for it only so long.
+    const resources = await until(async () => (await read('counted')).resources ?? undefined, { what: 'a look at the app' })
     expect(resources).toEqual({ cpu_percent: expect.any(Number), memory_mb: expect.any(Number), memory_limit_mb: 512 })
-    expect(resources?.memory_mb).toBeGreaterThan(5)
+    expect(resources.memory_mb).toBeGreaterThan(5)
     await world.home.createProject({ slug: 'never-ran' })
     expect((await read('never-ran')).resources).toBeNull()
   })

@@ -81,6 +81,21 @@ async function ownerEmail(ask: World['ask']): Promise<string> {
   return ((await ask('owner', 'GET', '/instance/session')).body.user as User).email
 }
 
+/**
+ * How long something takes, in seconds of a clock that stands still while this process does: the platform is in it, and what it does
+ * by its own timers is not late because the machine stalls.
+ */
+export async function secondsOf(work: () => Promise<unknown>): Promise<number> {
+  let ticks = 0
+  const ticking = setInterval(() => ticks++, 100)
+  try {
+    await work()
+  } finally {
+    clearInterval(ticking)
+  }
+  return ticks / 10
+}
+
 export function expectRefusal(answer: Answer, status: number, error: string): void {
   expect({ status: answer.status, error: answer.body.error }).toEqual({ status, error })
   expect(answer.body.request_id).toBe(answer.headers.get('x-request-id'))

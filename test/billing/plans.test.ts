@@ -124,7 +124,7 @@ test('the next deployment gets the memory of the plan', async () => {
       await until(
         async () => {
           const { body } = await home.api<{ resources: { memory_limit_mb: number } | null }>('GET', '/v1/projects/small/metrics')
-          return body.resources?.memory_limit_mb === memory_mb
+          return body.resources?.memory_limit_mb === memory_mb ? true : undefined
         },
         { what: `an app with ${memory_mb} MB` },
       )

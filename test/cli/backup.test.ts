@@ -1,7 +1,8 @@
 /** homeport backup, backups, restore: in processes of their own, as people and timers run them. */
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -76,17 +77,21 @@ describe('restore', () => {
   })
 
   test('killed in the middle, it is no instance; done again, it serves', async () => {
-    const args = ['restore', file, '--data', into, '--key', keyFile]
-    const child = spawn(process.execPath, [join(root, 'server/cli/homeport.ts'), ...args], { stdio: 'ignore' })
+    const args = ['restore', file, '--data', into, '--key']
+    // A key that it gets once: at the end, where it is read again, it waits, however late we come to kill it.
+    const onceOnly = join(folder.path, 'once.key')
+    execFileSync('mkfifo', [onceOnly])
+    const child = spawn(process.execPath, [join(root, 'server/cli/homeport.ts'), ...args, onceOnly], { stdio: 'ignore' })
     const ended = once(child, 'exit')
-    await until(async () => existsSync(join(into, '.restoring', 'homeport.db')) || undefined, { what: 'the restore to be under way', every_ms: 1 })
+    await writeFile(onceOnly, readFileSync(keyFile))
+    await until(async () => existsSync(join(into, '.restoring', 'homeport.db')) || undefined, { what: 'the restore to be under way' })
     child.kill('SIGKILL')
     await ended
     expect(existsSync(join(into, 'homeport.db'))).toBe(false)
     const started = await homeport(['serve', '--data', into, '--port', '0', '--edge-port', '0', '--no-open'])
     expect([started.code, started.err]).toEqual([1, expect.stringMatching(/was cut off.*Run it again/)])
 
-    const { code, out, err } = await homeport(args)
+    const { code, out, err } = await homeport([...args, keyFile])
     expect([code, err]).toEqual([0, ''])
     expect(out).toMatch(/Restored the backup of .* into .*restored/)
     expect(out).toContain('1 projects, 1 deployments')
@@ -112,7 +117,9 @@ test('a platform that is killed while it makes one leaves a draft, which its nex
   const other = await serve({ data: join(folder.path, 'killed') })
   const kept = join(folder.path, 'killed', 'backups')
   mkdirSync(join(folder.path, 'killed', 'screenshots'), { recursive: true })
-  writeFileSync(join(folder.path, 'killed', 'screenshots', 'large.png'), randomBytes(60_000_000))
+  // Nothing but a hole, which takes no room: a machine that stalls is back long before it is read and packed.
+  writeFileSync(join(folder.path, 'killed', 'screenshots', 'large.png'), '')
+  truncateSync(join(folder.path, 'killed', 'screenshots', 'large.png'), 4e9)
   const asked = other.ask('/instance/backups', { method: 'POST' }).catch(() => undefined)
   await until(async () => (existsSync(kept) && readdirSync(kept).some((name) => name.startsWith('.draft-'))) || undefined, {
     what: 'a draft',

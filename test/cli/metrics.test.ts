@@ -26,8 +26,10 @@ describe('homeport metrics SLUG', () => {
     expect([code, err]).toEqual([0, ''])
     expect(out).toMatch(/^shown, last 24 hours\n/)
     expect(out).toMatch(/^ {2}requests +12, 0 % failed, \d+\.\d kB sent$/m)
-    expect(out).toMatch(/^ +█$/m)
-    expect(out).toMatch(/^ {2}durations +p50 [\d.]+ ms, p95 [\d.]+ ms, p99 [\d.]+ ms$/m)
+    // An hour may have begun since.
+    expect(out).toMatch(/^ +█ ?$/m)
+    // A machine that stalls makes them seconds.
+    expect(out).toMatch(/^ {2}durations +p50 [\d.]+ m?s, p95 [\d.]+ m?s, p99 [\d.]+ m?s$/m)
     expect(out).toMatch(/^ {2}cold starts +none$/m)
     expect(out).toMatch(/^ {2}cache +12 hits, 0 misses, 0 passed by, 100 % hit$/m)
     expect(out).toMatch(/^ {2}uses now +nothing runs$/m)

@@ -3,6 +3,8 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createClient, NotReachable, Refusal } from '../../server/cli/client.ts'
+import { runCommand } from '../support/command.ts'
+import type { RunningInstance } from '../support/instance-process.ts'
 import { until } from '../support/until.ts'
 
 // `fetch` ends an answer whose head, or whose next byte, takes 300 s. Here its limits are those of a second, so that a client that has them
@@ -24,13 +26,14 @@ const server = createServer((request, response) => {
   const { pathname } = new URL(request.url ?? '', 'http://a')
   void answers[pathname.slice(pathname.lastIndexOf('/') + 1)]?.(response)
 })
-const think = () => new Promise((resolve) => setTimeout(resolve, silence_ms))
+const think = (ms = silence_ms) => new Promise((resolve) => setTimeout(resolve, ms))
 async function all<T>(pieces: AsyncIterable<T>): Promise<T[]> {
   const got: T[] = []
   for await (const piece of pieces) got.push(piece)
   return got
 }
-const client = () => createClient({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, token: 'svc_x' })
+const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+const client = () => createClient({ url: url(), token: 'svc_x' })
 
 beforeEach(async () => {
   await fetch('data:,').then((first) => first.text())
@@ -88,6 +91,21 @@ test('the limits of fetch are not those of the command line: a head, a file, a s
     ['2', 'two'],
   ])
   expect(uploaded).toEqual({ deployment_id: 'dep_1' })
+})
+
+test('the last lines of a log are printed however long the stream of them takes to begin', async () => {
+  const line = { seq: 1, ts: '2026-01-31T12:00:00.000Z', stream: 'stdout', line: 'good morning', deployment_id: null }
+  answers = {
+    async shop(response) {
+      response.setHeader('content-type', 'application/json').end('{"project":{}}')
+    },
+    async 'runtime-logs'(response) {
+      await think(silence_ms + 1000)
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(`:\n\nid: 1\nevent: log\ndata: ${JSON.stringify(line)}\n\n`)
+    },
+  }
+  const instance = { instance: { api_url: url(), token: 'svc_x' } } as RunningInstance
+  expect(await runCommand(instance, '.', ['logs', 'shop'])).toEqual({ code: 0, out: 'good morning\n', err: '' })
 })
 
 test('a file that is refused before it is all there: the answer is heard, and the rest is not made', async () => {

@@ -50,7 +50,7 @@ test('what a push does is shown and switched', async () => {
 
 test('check looks at the repository, and says what is wrong', async () => {
   await run('previews', 'pushes', 'shop', 'on')
-  expect((await run('previews', 'check', 'shop')).out).toMatch(/looked at +\d s ago/)
+  expect((await run('previews', 'check', 'shop')).out).toMatch(/looked at +\d+ s ago/)
   repository.remove()
   expect((await run('previews', 'check', 'shop')).out).toContain('cannot be looked at: The folder of the repository is not on this machine.')
 })

@@ -40,9 +40,26 @@ beforeEach(async () => {
     tx.sqlRun(`INSERT INTO accounts (id, plan, has_payment_method, created_at) VALUES (?, 'pro', 1, ?)`, account_id, isoTime(now))
     insertProject(tx, projectRow({ id: project_id, account_id, name: 'shop', slug: 'shop' }, isoTime(now)))
   })
-  desk = createDomainDesk({
+  // Whoever is answered waits for no clock: a machine that stalls is not taken for a DNS that is silent.
+  desk = deskWith(60_000)
+})
+afterEach(async () => {
+  await store.close()
+  await dns.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** `looked`: gets the names that it looks at. */
+function deskWith(timeout_ms: number, looked: string[] = []): DomainDesk {
+  const asking = createDns({ resolvers: () => [dns.address], timeout_ms, hasNetwork: () => true })
+  return createDomainDesk({
     db: store.db,
-    dns: createDns({ resolvers: () => [dns.address], timeout_ms: 400, hasNetwork: () => true }),
+    dns: {
+      examine(hostname, platform_ip) {
+        looked.push(hostname)
+        return asking.examine(hostname, platform_ip)
+      },
+    },
     bus: createBus(),
     clock: { now: () => now, monotonic: () => now },
     refreshHosts: (id) => refreshed.push(id),
@@ -51,12 +68,7 @@ beforeEach(async () => {
     ownNames: () => [],
     ownAddresses: () => ['127.0.0.1'],
   })
-})
-afterEach(async () => {
-  await store.close()
-  await dns.close()
-  rmSync(folder, { recursive: true, force: true })
-})
+}
 
 async function added(hostname = name, status: DomainView['status'] = 'pending'): Promise<string> {
   const id = newId('dom')
@@ -124,12 +136,15 @@ describe('the round', () => {
   })
 
   test('offline takes nothing down, however long, and asks for one name alone', async () => {
+    const looked: string[] = []
+    desk = deskWith(400, looked)
     const ids = [await added(name, 'verified'), await added('b.example.com', 'verified'), await added('c.example.com', 'verified')]
     dns.zone = { [name]: 'silent', 'b.example.com': 'silent', 'c.example.com': 'silent' }
     for (let i = 0; i < 4; i++) {
-      dns.asked.length = 0
+      // Not by what the DNS hears: a question that was given up may reach it in the next round.
+      looked.length = 0
       await round(25 * hour)
-      expect(new Set(dns.asked.map((one) => one.split(' ')[1])).size).toBe(1)
+      expect(looked).toHaveLength(1)
     }
     expect(ids.map((id) => view(id)?.status)).toEqual(['verified', 'verified', 'verified'])
     expect(refreshed).toEqual([])

@@ -11,7 +11,7 @@ const name = 'blog.example.com'
 
 beforeAll(async () => {
   dns = await startDns()
-  asking = createDns({ resolvers: () => [dns.address], timeout_ms: 5_000, hasNetwork: () => true })
+  asking = createDns({ resolvers: () => [dns.address], timeout_ms: 60_000, hasNetwork: () => true })
 })
 afterAll(() => dns.close())
 
