@@ -5,6 +5,7 @@ import { createServer } from 'node:http'
 import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
+import { killOne } from '../../server/runtime/process-group.ts'
 import { requires } from '../support/requirements.ts'
 import { until } from '../support/until.ts'
 import { type App, browsersOf, type Camera, collect, html, listen, setUp, sizeOf } from './camera.ts'
@@ -33,11 +34,16 @@ describe.skipIf(!requires('chromium').ok)('a browser of this machine', () => {
   })
 
   test('waits for what comes late, and not for what never ends', async () => {
+    const loaded = Promise.withResolvers<void>()
     await open((request, response) => {
       if (request.url === '/events') return void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': here\n\n')
-      if (request.url === '/late') return void setTimeout(() => response.end('"#0a0"'), 300)
+      if (request.url === '/late') return void loaded.promise.then(() => response.end('"#0a0"'))
+      if (request.url === '/loaded') {
+        loaded.resolve()
+        return void response.end()
+      }
       html(
-        `<body><script>new EventSource('/events'); fetch('/late').then((r) => r.json()).then((c) => { document.body.style.background = c; fetch('/painted') })</script>`,
+        `<body><script>new EventSource('/events'); addEventListener('load', () => fetch('/loaded')); fetch('/late').then((r) => r.json()).then((c) => { document.body.style.background = c; fetch('/painted') })</script>`,
       )(request, response)
     })
     await camera.take()
@@ -206,7 +212,8 @@ describe.skipIf(!requires('chromium').ok)('a browser of this machine', () => {
     await open((request, response) => {
       if (!isFirst) return html('<h1>x</h1>')(request, response)
       isFirst = false
-      for (const pid of browsersOf(camera.data_dir)) process.kill(Number(pid), 'SIGKILL')
+      // Some end by themselves when the first one does.
+      for (const pid of browsersOf(camera.data_dir)) killOne(Number(pid))
     })
     await expect(camera.take()).rejects.toThrow('ended')
     expect(await camera.take()).toHaveLength(1)
@@ -221,10 +228,8 @@ describe.skipIf(!requires('chromium').ok)('a browser of this machine', () => {
   test('runs behind everybody else, and its folder and switches are its own', async () => {
     let words = ''
     await open((request, response) => {
-      words = browsersOf(camera.data_dir)
-        .map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8'))
-        .join()
-      const priorities = () => browsersOf(camera.data_dir).map((pid) => getPriority(Number(pid)))
+      words = ofBrowsers((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8')).join()
+      const priorities = () => ofBrowsers(getPriority)
       void until(() => priorities().every((one) => one === 19) || undefined, { what: 'the lowest priority' }).then(() =>
         html('<h1>x</h1>')(request, response),
       )
@@ -234,6 +239,16 @@ describe.skipIf(!requires('chromium').ok)('a browser of this machine', () => {
     expect(words).not.toContain('4680')
   })
 })
+
+/** What is so of each process of the browser; of those that end meanwhile nothing is. */
+const ofBrowsers = <T>(look: (pid: number) => T): T[] =>
+  browsersOf(camera.data_dir).flatMap((pid) => {
+    try {
+      return [look(Number(pid))]
+    } catch {
+      return []
+    }
+  })
 
 describe('a browser that is none', () => {
   const fake = (text: string): string => {

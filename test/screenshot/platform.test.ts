@@ -1,12 +1,14 @@
-import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Deployment } from '../../server/contract/deployments.ts'
+import { createChromium } from '../../server/screenshot/chromium.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
-import { requires } from '../support/requirements.ts'
+import { chromiumPath, requires } from '../support/requirements.ts'
 import { until } from '../support/until.ts'
-import { listen, sizeOf } from './camera.ts'
+import { listen, patient, sizeOf } from './camera.ts'
 import { createCameraDouble } from './double.ts'
 
 const repositories: Repository[] = []
@@ -55,7 +57,9 @@ describe.skipIf(!requires('chromium').ok)('three real sites', () => {
   const ids: Record<string, string> = {}
 
   beforeAll(async () => {
-    home = await startTestPlatform({ runtime: 'process', screenshots: true })
+    const data_dir = mkdtempSync(join(tmpdir(), 'homeport-data-'))
+    const screenshots = createChromium({ chromium: chromiumPath ?? 'auto', home: '/', environment: process.env, data_dir }, patient)
+    home = await startTestPlatform({ runtime: 'process', data_dir, screenshots })
     const { createServer } = await import('node:http')
     const canary = createServer((request, response) => {
       seen.push(request.url ?? '')
