@@ -93,7 +93,7 @@ describe.skipIf(!requires('git').ok)('events of a repository', () => {
   const hears = async (what: string, deed: () => void): Promise<void> => {
     const before = heard
     deed()
-    await until(() => (heard > before ? true : undefined), { what: `an event of ${what}`, timeout_ms: 5_000, every_ms: 10 })
+    await until(() => (heard > before ? true : undefined), { what: `an event of ${what}`, every_ms: 10 })
   }
 
   test('come with commits, new and deleted branches, folders of branches, renames and packed refs', async () => {

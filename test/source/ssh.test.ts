@@ -1,7 +1,7 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { connect, createServer, type AddressInfo } from 'node:net'
+import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -22,11 +22,9 @@ describe.skipIf(!requires('sshd').ok)('git over ssh', () => {
   beforeAll(async () => {
     repository = makeRepository(tinyServer('by ssh'))
     for (const name of ['host', 'user']) execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(folder, name)])
-    port = await freePort()
     writeFileSync(join(folder, 'authorized'), readFileSync(join(folder, 'user.pub')))
     chmodSync(join(folder, 'authorized'), 0o600)
     const settings = {
-      ListenAddress: `127.0.0.1:${port}`,
       HostKey: join(folder, 'host'),
       AuthorizedKeysFile: join(folder, 'authorized'),
       PidFile: join(folder, 'pid'),
@@ -42,9 +40,8 @@ describe.skipIf(!requires('sshd').ok)('git over ssh', () => {
         .join(''),
     )
     if (userInfo().uid === 0) mkdirSync('/run/sshd', { recursive: true })
-    running.push(spawn('/usr/sbin/sshd', ['-D', '-e', '-f', join(folder, 'config')], { stdio: 'ignore' }))
     running.push(spawn('ssh-agent', ['-D', '-a', socket], { stdio: 'ignore' }))
-    await until(() => listens(port), { what: 'sshd' })
+    await until(startServer, { what: 'sshd' })
     await until(() => addKey(), { what: 'the agent' })
   })
   afterAll(async () => {
@@ -76,6 +73,25 @@ describe.skipIf(!requires('sshd').ok)('git over ssh', () => {
     await expect(fetch(host)).rejects.toMatchObject({ code: 'clone_failed', hint: expect.stringMatching(/key/i) })
   })
 
+  /** A port that was free may be somebody's before sshd has it: then sshd ends, and another one is tried. */
+  async function startServer(): Promise<true | undefined> {
+    port = await freePort()
+    const server = spawn('/usr/sbin/sshd', ['-D', '-e', '-f', join(folder, 'config'), '-o', `ListenAddress=127.0.0.1:${port}`], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    const listens = await new Promise<boolean>((resolve) => {
+      let said = ''
+      server.stderr.setEncoding('utf8').on('data', (text: string) => {
+        said += text
+        if (said.includes('Server listening on')) resolve(true)
+      })
+      server.once('exit', () => resolve(false))
+    })
+    if (!listens) return undefined
+    running.push(server)
+    return true
+  }
+
   function addKey(): true | undefined {
     try {
       execFileSync('ssh-add', ['-q', join(folder, 'user')], { env: { ...process.env, SSH_AUTH_SOCK: socket }, stdio: 'ignore' })
@@ -93,15 +109,4 @@ async function freePort(): Promise<number> {
   server.close()
   await once(server, 'close')
   return port
-}
-
-function listens(port: number): Promise<true | undefined> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1')
-    socket.once('connect', () => {
-      socket.destroy()
-      resolve(true)
-    })
-    socket.once('error', () => resolve(undefined))
-  })
 }
