@@ -103,8 +103,7 @@ export function safeName(name: string): string {
   const plain = basename(name.replaceAll('\\', '/'))
     // oxlint-disable-next-line no-control-regex -- those are what has to go
     .replace(/[\u0000-\u001f\u007f\u200e\u200f\u202a-\u202e\u2066-\u2069<>:"/\\|?*]/g, '')
-    .replace(/^\.+|[. ]+$/g, '')
-    .trim()
+    .replace(/^[.\s]+|[.\s]+$/g, '')
   const isReserved = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i.test(plain)
   const ending = extname(plain).slice(0, 20)
   const kept = `${plain.slice(0, plain.length - extname(plain).length).slice(0, longestName - ending.length)}${ending}`

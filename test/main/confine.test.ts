@@ -83,6 +83,8 @@ describe('files that are handed out', () => {
     ['photo\u202Egnp.exe', 'photognp.exe'],
     ['a\u0000b\n.log', 'ab.log'],
     ['trailing. . .', 'trailing'],
+    [' .bashrc', 'bashrc'],
+    ['\u00a0.\u00a0.profile', 'profile'],
     ['homeport-2026.tar.gz', 'homeport-2026.tar.gz'],
     ['Übersicht – März.csv', 'Übersicht – März.csv'],
   ])('%j is saved as %j', (name, expected) => {
