@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type Docker from 'dockerode'
 import { within } from '../runtime/docker-connect.ts'
 import { readable } from '../runtime/docker-engine.ts'
@@ -22,10 +23,19 @@ export async function runIn(container: Docker.Container, command: string[], inpu
   stream.end(input)
   try {
     await within(patience_ms, ended)
-    const { ExitCode } = await exec.inspect()
-    return { code: ExitCode ?? -1, out: out.stdout, err: out.stderr }
+    return { code: await exitCode(exec), out: out.stdout, err: out.stderr }
   } finally {
     readable(stream).destroy()
+  }
+}
+
+/** The last word of a program comes by another way than its end, of which the engine may hear a moment later. */
+async function exitCode(exec: Docker.Exec): Promise<number> {
+  const giveUpAt = performance.now() + patience_ms
+  for (;;) {
+    const { Running, ExitCode } = await within(patience_ms, exec.inspect())
+    if (!Running || performance.now() > giveUpAt) return ExitCode ?? -1
+    await delay(10)
   }
 }
 

@@ -1,0 +1,28 @@
+import { PassThrough } from 'node:stream'
+import type Docker from 'dockerode'
+import { expect, test } from 'vitest'
+import { runIn } from '../../server/database/docker-exec.ts'
+
+/** A frame of the engine on standard output. */
+const frame = (text: string) => Buffer.concat([Buffer.from([1, 0, 0, 0, 0, 0, 0, text.length]), Buffer.from(text)])
+
+test('an engine that hears of the end of a program after its last word is asked again', async () => {
+  const looks = [
+    { Running: true, ExitCode: null },
+    { Running: true, ExitCode: null },
+    { Running: false, ExitCode: 3 },
+  ]
+  const exec = {
+    async start() {
+      // What it says is not what it is told.
+      const said = Object.assign(new PassThrough(), { end: () => {} })
+      said.write(frame('a word'))
+      said.push(null)
+      return said
+    },
+    inspect: async () => looks.shift(),
+  }
+  const container = { exec: async () => exec } as unknown as Docker.Container
+  expect(await runIn(container, ['psql'])).toEqual({ code: 3, out: 'a word', err: '' })
+  expect(looks).toEqual([])
+})
