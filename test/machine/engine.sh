@@ -62,8 +62,8 @@ apt_install() {
   for attempt in 1 2 3; do
     apt-get update </dev/null >"$apt_log" 2>&1 || true # old lists may do
     services_stay_down apt-get install "${apt_options[@]}" "$@" </dev/null >>"$apt_log" 2>&1 && return
-    # Only a fault of the network may pass.
-    grep -q 'Failed to fetch\|Unable to fetch' "$apt_log" || return 1
+    # Only a fault of the network may pass, or somebody else who is at the lists.
+    grep -q 'Failed to fetch\|Unable to fetch\|Could not get lock' "$apt_log" || return 1
     sleep $((attempt * 2))
   done
   return 1
@@ -87,18 +87,25 @@ docker_engine() {
 
   forget_if_gone /var/run/docker.pid dockerd
   forget_if_gone /var/run/docker/containerd/containerd.pid containerd
-  if [[ ! -e /var/run/docker.pid ]]; then
-    setsid nohup dockerd </dev/null >"$dockerd_log" 2>&1 &
-    dockerd_pid=$!
-  fi # else another one is on its way up
+  local starts=0
+  if [[ ! -e /var/run/docker.pid ]]; then start_dockerd; fi # else another one is on its way up
 
-  for _ in $(seq 120); do
+  for _ in $(seq 240); do
     engine_answers && { say "Docker engine $(docker version --format '{{.Server.Version}}') is up."; return; }
-    [[ -z $dockerd_pid ]] || kill -0 "$dockerd_pid" 2>/dev/null || break
+    if [[ $dockerd_pid ]] && ! kill -0 "$dockerd_pid" 2>/dev/null; then
+      # It gives its containerd 15 s to come up, which is little on a machine that is busy.
+      ((++starts < 3)) || break
+      start_dockerd
+    fi
     sleep 0.5
   done
   say "The Docker engine did not start: $(tail -n 1 "$dockerd_log" 2>/dev/null)"
   stop_docker_engine
+}
+
+start_dockerd() {
+  setsid nohup dockerd </dev/null >"$dockerd_log" 2>&1 &
+  dockerd_pid=$!
 }
 
 engine_answers() { timeout 10 docker version --format '{{.Server.Version}}' >/dev/null 2>&1; }

@@ -44,7 +44,8 @@ const look: Record<Requirement, () => { ok: boolean; reason: string }> = {
   },
   docker() {
     try {
-      execFileSync('curl', ['-fsS', '--max-time', '3', '--unix-socket', dockerSocket, 'http://docker/_ping'], { stdio: 'ignore' })
+      // Where there is none it says so at once. One that is busy must not be taken for none: what is then skipped counts as failed.
+      execFileSync('curl', ['-fsS', '--max-time', '30', '--unix-socket', dockerSocket, 'http://docker/_ping'], { stdio: 'ignore' })
       return { ok: true, reason: '' }
     } catch {
       return { ok: false, reason: 'no Docker engine answers; install Docker and start it (CI: test/machine/engine.sh)' }
