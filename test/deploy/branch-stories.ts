@@ -85,7 +85,7 @@ export async function rollBranches({ home, seed, steps, files, leftovers, distur
       left = await leftovers(new Set(open.map((one) => one.id)))
       return left.length === 0 ? true : undefined
     }
-    await until(isClean, { what: 'it' }).catch((cause: unknown) => {
+    await until(isClean, { what: 'it', timeout_ms: 120_000 }).catch((cause: unknown) => {
       throw new Error(`After step ${step} of seed ${seed} this is left of closed previews: ${left.join(', ')}`, { cause })
     })
   }
@@ -106,7 +106,10 @@ export async function rollBranches({ home, seed, steps, files, leftovers, distur
     // Rows stay, as history; nothing of them serves.
     expect((await everyDeployment(home, slug)).filter((one) => one.is_current && one.target === 'preview')).toEqual([])
     await home.api('DELETE', `/v1/projects/${slug}`)
-    await until(async () => ((await leftovers(new Set())).length === 0 ? true : undefined), { what: `nothing of the project of seed ${seed}` })
+    await until(async () => ((await leftovers(new Set())).length === 0 ? true : undefined), {
+      what: `nothing of the project of seed ${seed}`,
+      timeout_ms: 120_000,
+    })
   } finally {
     repository.remove()
   }

@@ -60,7 +60,7 @@ export function secretStories(runtime: 'process' | 'docker'): void {
         const ended = await home.ended('teller', body.deployment_id)
         expect(ended.error, ended.build_log).toBeNull()
         seen.push(JSON.stringify(ended))
-        seen.push(await readEvents(home, `/v1/projects/teller/deployments/${ended.id}/logs`, (text) => text.includes('event: end'), 10_000))
+        seen.push(await readEvents(home, `/v1/projects/teller/deployments/${ended.id}/logs`, (text) => text.includes('event: end'), 60_000))
       }
       expect((await home.edge('teller.localhost')).body).toBe(String(variable.length))
       // A wrong password: the failure's words are a sink too.
@@ -81,7 +81,7 @@ export function secretStories(runtime: 'process' | 'docker'): void {
           home,
           '/v1/projects/teller/runtime-logs?format=json',
           (text) => text.includes('running with') && text.includes('secret'),
-          10_000,
+          60_000,
         ),
       )
       sinks.set('the platform’s own log', home.log.join('\n'))

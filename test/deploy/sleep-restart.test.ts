@@ -32,6 +32,7 @@ function restartStories(runtime: 'process' | 'docker'): void {
       expect(answer.status, answer.body).toBe(200)
       return JSON.parse(answer.body) as Self
     }
+    const log = () => readRuntimeLog(instance.instance, 'sleeper')
     const isCold = (wanted: boolean) =>
       until(async () => ((await client.project('sleeper')).is_cold === wanted ? true : undefined), { what: `is_cold to be ${wanted}` })
 
@@ -74,9 +75,9 @@ function restartStories(runtime: 'process' | 'docker'): void {
         expect(after.born).toBe(before.born)
         expect(await bed.containerOf(id)).toBe(container)
       } else expect(after.born).not.toBe(before.born)
-      expect((await readRuntimeLog(instance.instance, 'sleeper')).states).toEqual(
-        runtime === 'docker' ? ['starting', 'running', 'cold', 'running'] : ['starting', 'running', 'cold', 'starting', 'running'],
-      )
+      await expect
+        .poll(async () => (await log()).states, { timeout: 60_000 })
+        .toEqual(runtime === 'docker' ? ['starting', 'running', 'cold', 'running'] : ['starting', 'running', 'cold', 'starting', 'running'])
     })
 
     test('an end in order that stops the apps: a frozen one gets its SIGTERM, and sleeps after the restart', async () => {
@@ -91,9 +92,11 @@ function restartStories(runtime: 'process' | 'docker'): void {
       expect(await bed.depth(id)).toBe('none')
       expect((await ask()).born).not.toBe(before.born)
       await isCold(false)
-      const { lines, states } = await readRuntimeLog(instance.instance, 'sleeper')
-      expect(lines).toEqual(['listens', 'asked to end', 'listens'])
-      expect(states).toEqual(['starting', 'running', 'cold', 'stopped', 'starting', 'running'])
+      // What it prints may come after what it answers.
+      await expect.poll(log, { timeout: 60_000 }).toEqual({
+        lines: ['listens', 'asked to end', 'listens'],
+        states: ['starting', 'running', 'cold', 'stopped', 'starting', 'running'],
+      })
     })
   })
 }

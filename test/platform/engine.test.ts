@@ -3,7 +3,7 @@ import Docker from 'dockerode'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Platform, startPlatform } from '../../server/index.ts'
 import { readOptions } from '../../server/options.ts'
-import { instanceIdOf, viewEngine, type EngineView } from '../support/docker.ts'
+import { instanceIdOf, removeNetwork, viewEngine, type EngineView } from '../support/docker.ts'
 import { createEngineGate, type EngineGate } from '../support/engine-gate.ts'
 import { newFolder } from '../support/instance-process.ts'
 import { createClient, type Client } from '../support/platform.ts'
@@ -26,14 +26,17 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
     platform = await startPlatform(options, { docker_candidates: [gate.address] })
     client = createClient(platform.instance)
   }
-  const slowBuild = (version: string) => ({
+  const built = (version: string, work: string) => ({
     ...tinyServer(version),
     'package.json': JSON.stringify({
       name: 'slow',
       private: true,
-      scripts: { build: `node -e "console.log('begun'); setTimeout(() => {}, 4000)"`, start: 'node server.js' },
+      scripts: { build: `node -e "console.log('begun'); ${work}"`, start: 'node server.js' },
     }),
   })
+  /** What is to happen in the middle of it does, however long the machine takes to get there. */
+  const endlessBuild = (version: string) => built(version, 'setInterval(() => {}, 1000)')
+  const slowBuild = (version: string) => built(version, 'setTimeout(() => {}, 4000)')
   const project = async (slug: string, files: Record<string, string>) => {
     repositories[slug] = makeRepository(files)
     await client.createProject({ slug, repo_url: repositories[slug].url })
@@ -92,7 +95,7 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
   })
 
   test('an engine that goes away during a build: the deployment fails and says why, and the next one works', async () => {
-    await project('cut', slowBuild('cut'))
+    await project('cut', endlessBuild('cut'))
     const { id } = await client.deploy('cut')
     await building('cut', id)
     await gate.shut()
@@ -103,6 +106,7 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
     // What served goes on serving: the edge reaches the container without the engine.
     await answersWith('first', 'first')
 
+    repositories.cut?.commit(slowBuild('cut'))
     const waiting = await client.deploy('cut')
     await gate.open()
     const next = await client.ended('cut', waiting.id)
@@ -115,7 +119,7 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
   })
 
   test('an engine that hangs during a build: the deployment can be canceled, and goes on where it was not', async () => {
-    await project('hung', slowBuild('hung'))
+    await project('hung', endlessBuild('hung'))
     const first = await client.deploy('hung')
     await building('hung', first.id)
     gate.hang()
@@ -127,6 +131,7 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
     expect((await canceled).status).toBe(200)
     expect((await client.deployment('hung', first.id)).status).toBe('canceled')
 
+    repositories.hung?.commit(slowBuild('hung'))
     const second = await client.deploy('hung')
     await building('hung', second.id)
     gate.hang()
@@ -247,7 +252,7 @@ async function placeCanary(): Promise<Canary> {
       await container.remove({ force: true })
       await docker.getImage(image).remove({ force: true })
       await docker.getVolume(name).remove()
-      await network.remove()
+      await removeNetwork(network)
     },
   }
 }

@@ -261,7 +261,7 @@ async function assertNothingLeft(scene: Scene): Promise<void> {
       left = await leftovers(scene)
       return left.length === 0 ? true : undefined
     },
-    { what: 'leftovers to go', timeout_ms: 20_000, every_ms: 250 },
+    { what: 'leftovers to go', timeout_ms: 60_000, every_ms: 250 },
   ).catch((error: unknown) => {
     throw new Error(`left behind: ${left.join('; ')}`, { cause: error })
   })
@@ -300,7 +300,7 @@ function withArtifact(data: string): string[] {
 
 function ask(host: string, port: number): Promise<number> {
   return new Promise((resolve) => {
-    const question = request({ host, port, agent: false, timeout: 2_000 }, (answer) => {
+    const question = request({ host, port, agent: false, timeout: 30_000 }, (answer) => {
       answer.resume()
       resolve(answer.statusCode ?? 0)
     })

@@ -6,6 +6,7 @@ import { readStream, stall } from '../support/event-stream.ts'
 import { newFolder, serve, type RunningInstance } from '../support/instance-process.ts'
 import { createClient, type Client } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
+import { spent } from '../support/spent.ts'
 import { until } from '../support/until.ts'
 import { createDice } from '../support/dice.ts'
 
@@ -162,9 +163,8 @@ test('a foreign event id gives the full history', async () => {
 })
 
 test('the detail answers within a second with the last MiB at most, and says that it is cut', async () => {
-  const begun = performance.now()
-  const detail = await client.deployment('wordy', built.id)
-  expect(performance.now() - begun).toBeLessThan(1_000)
+  let detail = built
+  expect(await spent(async () => (detail = await client.deployment('wordy', built.id)))).toBeLessThan(1_000)
   expect(detail.build_log_truncated).toBe(true)
   expect(detail.build_log_lines).toBeGreaterThan(count)
   expect(Buffer.byteLength(detail.build_log)).toBeLessThanOrEqual(limits.build_log_bytes)

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '../../server/lib/id.ts'
 import { createRuntimes } from '../../server/runtime/index.ts'
 import type { Runtime } from '../../server/runtime/runtime.ts'
+import { processesIn } from '../support/folder-processes.ts'
 import { buildApp, entriesOf, eventually, filesWith, recordLog, runtimeOptions, serverPlan, startApp, staticPlan } from '../support/runtime.ts'
 import { runtimeSuite } from './suite.ts'
 
@@ -94,6 +95,8 @@ describe('process runtime, its own ways', { timeout: 120_000 }, () => {
       plan: serverPlan({ build_command: 'sh a.sh' }),
     }).catch((error: unknown) => error)
     expect(failed).toMatchObject({ code: 'build_failed', message: expect.stringContaining('512 processes') })
+    // So many take a moment to die; those that have not yet would be found as leftovers of another run.
+    await eventually(() => expect(processesIn(options.data_dir)).toEqual([]))
   })
 
   test('a record of a process whose number was given to another one stops nobody', async () => {

@@ -43,7 +43,7 @@ export function runtimeSuite(driver: Driver): void {
     expect(await instance.listeningPorts()).toContainEqual({ port: instance.port, loopback_only: false })
     expect(await runtime.list()).toMatchObject([{ id: instance.id, project_id: built.project_id, deployment_id: built.deployment_id, running: true }])
 
-    await runtime.stop(instance.id, 5_000)
+    await runtime.stop(instance.id, 30_000)
     expect(await exit).toEqual({ code: 3, signal: null, out_of_memory: false })
     expect(lines).toEqual(['listening', 'leaving'])
     expect(await runtime.list()).toEqual([])
@@ -126,7 +126,7 @@ export function runtimeSuite(driver: Driver): void {
     const built = await app(`process.on('SIGTERM', () => console.log('no')); setInterval(() => {}, 1000); console.log('up')`)
     const { instance, exit, lines } = await startApp(runtime, built)
     await eventually(() => expect(lines).toContain('up'))
-    await runtime.stop(instance.id, 1_000)
+    await runtime.stop(instance.id, 3_000)
     expect(await exit).toMatchObject({ code: 137, signal: 'SIGKILL' })
     expect(lines).toContain('no')
     await runtime.discard(built.deployment_id, built.artifact)
@@ -207,13 +207,21 @@ export function runtimeSuite(driver: Driver): void {
   test('what outlives the platform is found by the next one: adopted with its output and its end, or stopped', async () => {
     const first = driver.create(options)
     const built = await app(
-      `let n = 0; setInterval(() => console.log('line ' + n++), 20); process.on('SIGTERM', () => { console.log('last'); process.exit(5) })`,
+      `let n = 0; require('http').createServer((q, r) => { console.log('line ' + n++); r.end() }).listen(process.env.PORT); process.on('SIGTERM', () => { console.log('last'); process.exit(5) })`,
     )
     const started = await startApp(first, built)
+    /** A line for each: nothing is on its way while it is noted when the last one came. */
+    const say = async (times: number) => {
+      for (let i = 0; i < times; i++) await answerOf(started.instance)
+    }
+    await say(4)
     await eventually(() => expect(started.lines).toContain('line 3'))
     const lastAt = Date.now()
     await first.close()
     const seen = started.lines.length
+    // What is said in that very millisecond may as well be from before.
+    await eventually(() => expect(Date.now()).toBeGreaterThan(lastAt))
+    await say(3)
 
     const next = driver.create(options)
     const [found, ...others] = await next.list()
@@ -231,9 +239,10 @@ export function runtimeSuite(driver: Driver): void {
     expect(adopted !== undefined).toBe(found!.adoptable)
     if (adopted) {
       expect(adopted).toMatchObject({ id: found!.id, host: started.instance.host, port: started.instance.port })
+      await say(3)
       await eventually(() => expect(lines.length).toBeGreaterThan(5))
     }
-    await next.stop(found!.id, 5_000)
+    await next.stop(found!.id, 30_000)
     if (adopted) {
       expect(await exit.promise).toEqual({ code: 5, signal: null, out_of_memory: false })
       expect(lines.at(-1)).toBe('last')

@@ -52,8 +52,17 @@ export function viewEngine(instanceId: string, socketPath = dockerSocket): Engin
       }
     },
     async removeAll() {
-      for (const { id } of await containers()) await docker.getContainer(id).remove({ force: true, v: true }).catch(goneAlready)
-      await until(async () => ((await containers()).length === 0 ? true : undefined), { what: 'containers to go' })
+      // Asked again while one is left: the engine may be at it itself, or find its files busy for a moment.
+      const removeContainers = async () => {
+        const left = await containers()
+        for (const { id } of left)
+          await docker
+            .getContainer(id)
+            .remove({ force: true, v: true })
+            .catch(() => {})
+        return left.length === 0 || undefined
+      }
+      await until(removeContainers, { what: 'containers to go', timeout_ms: 90_000 })
       for (const { Id } of await docker.listImages({ filters })) await docker.getImage(Id).remove({ force: true }).catch(goneAlready)
       for (const { Name } of (await docker.listVolumes({ filters: JSON.stringify(filters) })).Volumes ?? [])
         await docker.getVolume(Name).remove().catch(goneAlready)
@@ -66,7 +75,7 @@ export function viewEngine(instanceId: string, socketPath = dockerSocket): Engin
  * Endpoints of containers that are gone linger for a moment. Now and then the engine forgets to count one down: then nothing but
  * its restart removes the network, though nobody is on it (moby#42119). That is no fault of whoever tidies up here: it is named and left.
  */
-async function removeNetwork(network: Docker.Network): Promise<void> {
+export async function removeNetwork(network: Docker.Network): Promise<void> {
   let refusal: unknown
   const isGone = () =>
     network.remove().then(

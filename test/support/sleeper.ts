@@ -59,8 +59,8 @@ export function watchBed(options: { runtime: 'process' | 'docker'; data_dir: str
     leaders.set(id, known)
     const folder = join(options.data_dir, 'processes')
     for (const name of readdirSync(folder).filter((one) => one.endsWith('.json'))) {
-      const record = JSON.parse(readFileSync(join(folder, name), 'utf8')) as { deployment_id: string; pid: number }
-      if (record.deployment_id === id) known.add(record.pid)
+      const record = readRecord(join(folder, name))
+      if (record?.deployment_id === id) known.add(record.pid)
     }
     return known
   }
@@ -87,6 +87,15 @@ export function watchBed(options: { runtime: 'process' | 'docker'; data_dir: str
   }
 }
 
+/** Undefined: it has ended since the folder was read. */
+function readRecord(path: string): { deployment_id: string; pid: number } | undefined {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as { deployment_id: string; pid: number }
+  } catch {
+    return undefined
+  }
+}
+
 /** States of all processes of some groups, as `ps` has them: T is stopped, Z has ended. */
 function groupStates(leaders: Set<number>): string[] {
   return execFileSync('ps', ['-eo', 'pgid=,stat='], { encoding: 'utf8' })
@@ -97,7 +106,7 @@ function groupStates(leaders: Set<number>): string[] {
     .map(([, state]) => state ?? '')
 }
 
-/** A project's runtime log as it stands now: its states in order, and its lines. */
+/** A project's runtime log as it stands now, or less when the machine stands still: its states in order, and its lines. */
 export async function readRuntimeLog(
   instance: { api_url: string; token: string },
   slug: string,
