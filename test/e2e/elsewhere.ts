@@ -35,7 +35,9 @@ async function way(
   const { hostname, port } = new URL(far.platform.api_url)
   const server: Server = createServer((req, res) => {
     if (refuse(req, res)) return void req.resume()
-    const onward = ask({ hostname, port, path: req.url, method: req.method, headers: { ...req.headers, host: `${hostname}:${port}` } }, (answer) => {
+    // By a connection of its own: one that was kept may be closed from there just as it is used again.
+    const question = { agent: false, hostname, port, path: req.url, method: req.method, headers: { ...req.headers, host: `${hostname}:${port}` } }
+    const onward = ask(question, (answer) => {
       const isJson = answer.headers['content-type']?.startsWith('application/json') === true
       if (!change || !isJson) {
         res.writeHead(answer.statusCode ?? 502, answer.headers)

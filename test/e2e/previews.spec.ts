@@ -7,6 +7,8 @@ import { app, buildDashboard, expect, expectForEverybody, test } from './fixture
 test.use({ harbour: 'previews' })
 
 const rows = (desk: Page) => desk.getByRole('region', { name: 'Previews' }).getByRole('listitem')
+/** The branches of the first look at a repository are no news: what is to be seen by itself comes after it. */
+const isLookedAt = (desk: Page) => expect(desk.getByRole('region', { name: 'What a push does' })).toContainText('Looked')
 
 test('a preview that fails says so, and what served before serves on', async ({ desk, home, repository }) => {
   test.slow()
@@ -15,6 +17,7 @@ test('a preview that fails says so, and what served before serves on', async ({ 
   expect((await home.ended('quay', (await home.deploy('quay')).id)).status).toBe('ready')
   await desk.goto(`${home.platform.dashboard_url}projects/quay/previews`)
   await expect(desk.getByRole('heading', { name: 'No open previews', exact: true })).toBeVisible()
+  await isLookedAt(desk)
 
   // Nobody presses anything: the branch is seen by itself.
   execFileSync('git', ['switch', '--quiet', '-c', 'feature/new-crane'], { cwd: made.folder })
@@ -32,10 +35,11 @@ test('what a push does is switched, looked at now, and said when it cannot be do
   const made = repository(app('shed'))
   await home.createProject({ slug: 'shed', name: 'Shed', repo_url: made.url, pushes: true })
   await desk.goto(`${home.platform.dashboard_url}projects/shed`)
-  await expect(desk.getByRole('heading', { level: 1 })).toBeVisible()
+  await expect(desk.getByRole('heading', { level: 1 })).toHaveText('Shed')
   await desk.keyboard.press('ControlOrMeta+k')
   await expect(desk.getByRole('dialog', { name: 'Find or do' }).getByRole('combobox')).toBeFocused()
   await desk.keyboard.type('what a push does')
+  await expect(desk.getByRole('option', { selected: true })).toHaveText('Previews: what a push does')
   await desk.keyboard.press('Enter')
   const card = desk.getByRole('region', { name: 'What a push does' })
   await card.getByRole('switch', { name: 'Previews of other branches' }).click()
@@ -45,7 +49,11 @@ test('what a push does is switched, looked at now, and said when it cannot be do
   await expect(card).toContainText('Not watched')
   await card.getByRole('switch', { name: 'Previews of other branches' }).click()
   await expect(card).toContainText('Watched')
-  await card.getByRole('switch', { name: 'A database for each preview' }).click()
+  // The switch shows what is wanted before it is so.
+  await Promise.all([
+    desk.waitForResponse((response) => response.request().method() === 'PATCH' && response.url().endsWith('/watching')),
+    card.getByRole('switch', { name: 'A database for each preview' }).click(),
+  ])
   await desk.reload()
   await expect(card.getByRole('switch', { name: 'A database for each preview' })).toBeChecked()
 
@@ -89,9 +97,10 @@ test('pictures appear by themselves, in their frames and in the lists', async ({
     await expect.poll(() => thumbnail.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1280)
     await expectForEverybody(page, 'thumbnails')
 
+    await page.goto(`${home.platform.dashboard_url}projects/gallery/previews`)
+    await isLookedAt(page)
     execFileSync('git', ['switch', '--quiet', '-c', 'in-red'], { cwd: made.folder })
     made.commit(app('In red'), 'Paint it red')
-    await page.goto(`${home.platform.dashboard_url}projects/gallery/previews`)
     const preview = rows(page).filter({ hasText: 'in-red' }).locator('img')
     await expect(preview).toBeVisible({ timeout: 60_000 })
     const { body } = await home.api<{ previews: Preview[] }>('GET', '/v1/projects/gallery/previews')

@@ -26,6 +26,7 @@ test('the disk is told by kind, and a clean-up frees what it said', async ({ des
   await desk.keyboard.press('ControlOrMeta+k')
   await expect(desk.getByRole('dialog', { name: 'Find or do' }).getByRole('combobox')).toBeFocused()
   await desk.keyboard.type('disk what takes')
+  await expect(desk.getByRole('option', { selected: true })).toHaveText('Disk: what takes which room')
   await desk.keyboard.press('Enter')
   await expect(desk).toHaveURL(/\/instance\/disk$/)
   await expect(desk.getByText('taken by Homeport')).toBeVisible()

@@ -71,6 +71,7 @@ test('a .tar.gz that is dropped on a project deploys it; by keys alone the same'
   await desk.keyboard.press('ControlOrMeta+k')
   await expect(desk.getByRole('dialog', { name: 'Find or do' }).getByRole('combobox')).toBeFocused()
   await desk.keyboard.type('upload a .zip')
+  await expect(desk.getByRole('option', { selected: true })).toContainText('upload a .zip')
   await desk.keyboard.press('Enter')
   const dialog = desk.getByRole('dialog', { name: 'Upload to Harbour café' })
   await expect(dialog.getByRole('button', { name: 'Choose a file…' })).toBeFocused()
@@ -90,6 +91,8 @@ test('what is no archive is said before anything is sent', async ({ desk, home, 
   const zip = shelf('a.zip', zipped(app('a')))
   await desk.goto(`${home.platform.dashboard_url}projects/harbour-cafe/deployments`)
   const list = desk.getByRole('region', { name: 'Deployments' })
+  // The list stands there before the project that takes what is dropped.
+  await expect(desk.getByRole('heading', { level: 1 })).toHaveText('Harbour café')
   const alert = desk.getByRole('main').getByRole('alert')
   const large = shelf('large.zip', Buffer.from('PK'))
   // Sparse: no byte of it is on the disk.
