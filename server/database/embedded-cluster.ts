@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { chown, mkdir, open, readFile, readlink, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -160,7 +160,10 @@ async function isSomethingElse(pid: number, folder: string): Promise<boolean> {
   return at !== undefined && at !== folder
 }
 
-/** The wanted port of loopback when it is free, else any. */
+/** Below those that a system hands out to whoever asks for any: over a restart one of these is seldom somebody else's. */
+const quietPort = () => randomInt(20_000, 30_000)
+
+/** The wanted port of loopback when it is free, else a quiet one, else any. */
 async function freePort(wanted: number): Promise<number> {
   const ask = (port: number) =>
     new Promise<number>((resolve, reject) => {
@@ -170,5 +173,9 @@ async function freePort(wanted: number): Promise<number> {
         server.close(() => resolve(typeof at === 'object' && at !== null ? at.port : 0))
       })
     })
-  return wanted === 0 ? ask(0) : ask(wanted).catch(() => ask(0))
+  for (const port of [wanted === 0 ? quietPort() : wanted, quietPort(), quietPort()]) {
+    const found = await ask(port).catch(() => undefined)
+    if (found !== undefined) return found
+  }
+  return ask(0)
 }

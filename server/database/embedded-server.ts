@@ -206,7 +206,7 @@ async function query(at: Up, database: string, statement: string): Promise<(stri
     user: superuser,
     password: at.password,
     database,
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: 30_000,
     types: { getTypeParser: () => (value: string) => value },
   })
   client.on('error', () => {})
