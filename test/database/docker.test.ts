@@ -100,9 +100,14 @@ describe.skipIf(!requires('docker').ok)('with a Docker engine', () => {
       expect(await reach('book', 'database.homeport.internal')).toBe('open')
       expect(await reach('none', 'database.homeport.internal')).toMatch(/ENOTFOUND|EAI_AGAIN/)
       const open: Record<string, string[]> = { book: [], none: [], other: [] }
-      for (const slug of Object.keys(open))
-        for (const [name, { IPAddress }] of networks)
-          if ((await reach(slug, IPAddress)) === 'open') open[slug]!.push(name.replace(/.*-databases-?/, ''))
+      // All at once: what is shut says nothing, and is waited for.
+      await Promise.all(
+        Object.keys(open).flatMap((slug) =>
+          networks.map(async ([name, { IPAddress }]) => {
+            if ((await reach(slug, IPAddress)) === 'open') open[slug]!.push(name.replace(/.*-databases-?/, ''))
+          }),
+        ),
+      )
       const idOf = async (slug: string) => (await home.project(slug)).id
       expect(open).toEqual({ book: [await idOf('book')], none: [], other: [await idOf('other')] })
     })

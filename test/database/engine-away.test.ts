@@ -21,6 +21,15 @@ describe.skipIf(!requires('docker').ok)('databases, when the engine is away', ()
   let view: EngineView
 
   const ask = (method: string, slug: string) => client.api<Answer>(method, `/v1/projects/${slug}/database`)
+  /** The engine is there again: whoever asks before it was found anew is told to try again. */
+  const askAgain = (method: string, slug: string) =>
+    until(
+      async () => {
+        const answer = await ask(method, slug)
+        return answer.status === 503 ? undefined : answer
+      },
+      { what: 'the engine to be found' },
+    )
   const away = { status: 503, body: { error: 'database_unavailable', message: expect.stringContaining('Start Docker, then try again.') } }
 
   beforeAll(async () => {
@@ -47,7 +56,7 @@ describe.skipIf(!requires('docker').ok)('databases, when the engine is away', ()
     expect(await ask('POST', 'early')).toMatchObject(away)
     expect(await ask('GET', 'early')).toMatchObject({ status: 404, body: { error: 'database_not_found' } })
     await gate.open()
-    expect((await ask('POST', 'early')).status).toBe(201)
+    expect((await askAgain('POST', 'early')).status).toBe(201)
     // The name of the attempt that failed is cleaned up behind it, and nothing of it is on the server.
     const { body } = await ask('GET', 'early')
     await until(
@@ -67,7 +76,7 @@ describe.skipIf(!requires('docker').ok)('databases, when the engine is away', ()
     const { body } = await client.api<{ checks: { name: string; status: string; mend: string | null }[] }>('GET', '/instance/doctor')
     expect(body.checks.find(({ name }) => name === 'databases docker')).toMatchObject({ status: 'warning', mend: expect.stringContaining('Docker') })
     await gate.open()
-    expect((await ask('GET', 'early')).body.database).toEqual({ ...before, size_bytes: expect.any(Number) })
+    expect((await askAgain('GET', 'early')).body.database).toEqual({ ...before, size_bytes: expect.any(Number) })
   })
 
   test('an engine that hangs does not keep the answer for ever', async () => {
@@ -75,7 +84,7 @@ describe.skipIf(!requires('docker').ok)('databases, when the engine is away', ()
     expect(await ask('GET', 'early')).toMatchObject(away)
     expect(await ask('POST', 'late')).toMatchObject(away)
     gate.goOn()
-    expect((await ask('GET', 'early')).status).toBe(200)
-    expect((await ask('POST', 'late')).status).toBe(201)
+    expect((await askAgain('GET', 'early')).status).toBe(200)
+    expect((await askAgain('POST', 'late')).status).toBe(201)
   })
 })

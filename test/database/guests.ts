@@ -14,7 +14,7 @@ const pool = process.env.DATABASE_URL && new Pool({ connectionString: process.en
 pool?.on('error', (error) => console.log('lost', error.message))
 console.log('my database is', process.env.DATABASE_URL)
 const reach = (host, port) => new Promise((resolve) => {
-  const socket = net.connect({ host, port, timeout: 3000 })
+  const socket = net.connect({ host, port, timeout: 15000 })
   socket.once('connect', () => resolve('open')).once('timeout', () => resolve('timeout')).once('error', (error) => resolve(error.code))
 }).catch(String)
 http.createServer(async (request, response) => {

@@ -17,16 +17,20 @@ export function databaseStories(runtime: 'process' | 'docker'): void {
     let home: TestPlatform
     let repository: Repository
     let packed: Repository
+    /** Of one project alone: each that has a repository makes previews of its branches. */
+    let branched: Repository
 
     beforeAll(async () => {
       home = await startTestPlatform({ runtime })
       repository = makeRepository(guestBook)
       packed = makeRepository(packedGuestBook())
+      branched = makeRepository(packedGuestBook())
     })
     afterAll(async () => {
       await home.remove()
       repository.remove()
       packed.remove()
+      branched.remove()
     })
 
     const path = (slug: string) => `/v1/projects/${slug}/database`
@@ -200,10 +204,14 @@ client.connect().then(() => client.query("CREATE TABLE guests (name text); INSER
         what: 'a deployment without the database',
         timeout_ms: 60_000,
       })
-      expect(await refusalOf(database.connection_string, 'SELECT 1')).toMatch(/password authentication failed|does not exist|pg_hba/)
+      // At once, or soon by the reaper where its sessions were slow to end.
+      await expect
+        .poll(() => refusalOf(database.connection_string, 'SELECT 1'), { timeout: 60_000 })
+        .toMatch(/password authentication failed|does not exist|pg_hba/)
       await project('witness')
       const { database: witness } = await make('witness')
-      expect(await asked(witness.connection_string, `SELECT 1 FROM pg_roles WHERE rolname = '${database.db_user}'`)).toEqual([])
+      const rolesOfIt = () => asked(witness.connection_string, `SELECT 1 FROM pg_roles WHERE rolname = '${database.db_user}'`)
+      await expect.poll(rolesOfIt, { timeout: 60_000 }).toEqual([])
       expect(await asked(witness.connection_string, `SELECT 1 FROM pg_database WHERE datname = '${database.db_name}'`)).toEqual([])
     })
 
@@ -221,18 +229,18 @@ client.connect().then(() => client.query("CREATE TABLE guests (name text); INSER
     })
 
     test('a preview has none; where it is wished, one of its own, filled as the project’s was, which goes with it', async () => {
-      await home.createProject({ slug: 'views', repo_url: packed.url, pushes: true })
+      await home.createProject({ slug: 'views', repo_url: branched.url, pushes: true })
       await watched(home, 'views')
       await live('views', (await home.deploy('views')).id)
       const { database, deployment_id } = await make('views')
       await live('views', deployment_id ?? '')
       expect(await app('views', '/sign?name=ada')).toBe('ada')
 
-      const plain = await previewOf(home, 'views', 'plain', commitOn(packed.folder, 'plain', { 'a.txt': 'a' }))
+      const plain = await previewOf(home, 'views', 'plain', commitOn(branched.folder, 'plain', { 'a.txt': 'a' }))
       expect((await home.edge(new URL(plain.url ?? '').hostname, '/url')).body).toBe('none')
 
       await home.api('PATCH', '/instance/projects/views/watching', { preview_databases: true })
-      const own = await previewOf(home, 'views', 'own', commitOn(packed.folder, 'own', { 'b.txt': 'b' }))
+      const own = await previewOf(home, 'views', 'own', commitOn(branched.folder, 'own', { 'b.txt': 'b' }))
       const host = new URL(own.url ?? '').hostname
       expect((await home.edge(host, '/all')).body).toBe('ada')
       expect((await home.edge(host, '/sign?name=bea')).body).toBe('ada,bea')
@@ -242,11 +250,11 @@ client.connect().then(() => client.query("CREATE TABLE guests (name text); INSER
       expect(await asked(database.connection_string, `SELECT 1 FROM pg_database WHERE datname = '${url.username}'`)).toHaveLength(1)
 
       // The next commit finds what the one before left.
-      const next = commitOn(packed.folder, 'own', { 'b.txt': 'c' })
+      const next = commitOn(branched.folder, 'own', { 'b.txt': 'c' })
       await previewOf(home, 'views', 'own', next)
       expect((await home.edge(host, '/all')).body).toBe('ada,bea')
 
-      gitIn(packed.folder)('branch', '--delete', '--force', 'own')
+      gitIn(branched.folder)('branch', '--delete', '--force', 'own')
       await until(async () => ((await previewsOf(home, 'views')).every(({ branch }) => branch !== 'own') ? true : undefined), {
         what: 'the preview to close',
       })
