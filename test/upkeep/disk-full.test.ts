@@ -106,6 +106,8 @@ describe.skipIf(!requires('tmpfs').ok)('a full disk', () => {
     await ask('PATCH', '/instance/settings', { rate_limit_authenticated: 1_000_000, build_concurrency: 1 })
     await connect('chatty', chatty)
     expect((await ended('chatty', await deploy('chatty'))).status).toBe('ready')
+    // A safe copy that met the full disk half way would give back what it had taken: room in the middle of what shall be refused.
+    await until(() => names('backups').find((name) => /^hourly-.*\.db$/.test(name)), { what: 'the first safe copy' })
   }, 60_000)
   afterEach(makeRoom)
   afterAll(async () => {
