@@ -80,7 +80,19 @@ test('a database is dumped, put back, replaced by a file and dropped', async ({ 
   await importing.getByRole('button', { name: 'Replace the database' }).click()
   await expect(importing.getByText('restore_failed')).toBeVisible({ timeout: 60_000 })
   expect(await query(connection, 'SELECT name FROM boats ORDER BY name')).toEqual([{ name: 'Fram' }, { name: 'Skjold' }])
+  // While the next one is slow to open, the one before is not sent in its place.
+  const reading = await desk.evaluateHandle(() => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const read = Blob.prototype.arrayBuffer
+    Blob.prototype.arrayBuffer = async function () {
+      await promise
+      return read.call(this)
+    }
+    return { goOn: resolve }
+  })
   await choose('ships.sql', "CREATE TABLE ships (name text);\nINSERT INTO ships VALUES ('Gjøa');\n")
+  await expect(importing.getByRole('button', { name: 'Replace the database' })).toBeDisabled()
+  await reading.evaluate(({ goOn }) => goOn())
   await importing.getByRole('button', { name: 'Replace the database' }).click()
   await expect(importing).toBeHidden({ timeout: 60_000 })
   expect(await query(connection, 'SELECT name FROM ships')).toEqual([{ name: 'Gjøa' }])
@@ -135,7 +147,7 @@ test('a big file shows how far it is, and is given up', async ({ desk, home }, i
   // A slow line, so that there is something to see.
   const line = await desk.context().newCDPSession(desk)
   await line.send('Network.enable')
-  await line.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 1e6 })
+  await line.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 2e5 })
   const file = info.outputPath('long.sql')
   writeFileSync(file, '-- nothing\n'.repeat(1_000_000))
   await dialog.getByLabel('File of SQL').setInputFiles(file)

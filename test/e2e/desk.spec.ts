@@ -49,6 +49,8 @@ test('the palette goes anywhere by keyboard', async ({ desk, home, repository })
   await expect(desk).toHaveURL(/\/projects\/lighthouse$/)
   await expect(palette).toBeHidden()
 
+  // What is done with a project is found once that has come.
+  await expect(desk.getByRole('heading', { level: 1 })).toHaveText('Lighthouse')
   await open()
   await desk.keyboard.type('logs')
   await desk.keyboard.press('Enter')
@@ -132,7 +134,8 @@ test('a person is added, and sees the token once', async ({ desk, home }) => {
 
 test('a lost connection is said, and heals by itself', async ({ page }) => {
   await buildDashboard()
-  const first = await startTestPlatform({ runtime: 'process' })
+  // Not of those that the system gives to anybody: while nothing listens there, another would get it.
+  const first = await startTestPlatform({ runtime: 'process', port: 21_300 })
   const port = Number(new URL(first.platform.api_url).port)
   await page.goto(await first.platform.signInUrl())
   await expect(page.getByRole('heading', { name: 'Bring in your first app', exact: true })).toBeVisible()

@@ -42,7 +42,7 @@ test('an update, from the look to the restart, each step said and none taken by 
   await expectForEverybody(desk, 'an update that is downloaded')
   await bridge.tellDesktop(desk, { update: { name: 'ready', version: '2.0.0' } })
   await updates.getByRole('button', { name: 'Restart to update' }).click()
-  expect(bridge.given('updateDesktop')).toEqual([['check'], ['download'], ['restart']])
+  await expect.poll(() => bridge.given('updateDesktop')).toEqual([['check'], ['download'], ['restart']])
   await bridge.tellDesktop(desk, { update: { name: 'failed', message: 'The update server does not answer. Homeport looks again tomorrow.' } })
   await expect(updates.getByRole('alert')).toContainText('does not answer')
   await expectForEverybody(desk, 'an update that failed')
@@ -106,8 +106,11 @@ test('of a remote in front the page tells, with a way back there; a local place 
     const { token } = await makeToken(far)
     const front = await addInstance(desk, home, { url: far.platform.api_url, token, name: 'Quay' })
     await far.createProject({ slug: 'far-shop', repo_url: repository(tinyServer('far')).url })
+    // It tells of what it has seen run: it has to listen before that.
+    const listens = desk.waitForResponse('**/remote/*/instance/events')
     await desk.goto(`${home.platform.api_url}${front}projects/far-shop`)
     await expect(desk.getByRole('heading', { name: 'far-shop', exact: true })).toBeVisible()
+    await listens
     const { id } = await far.deploy('far-shop')
     await far.ended('far-shop', id)
     const path = `${front.slice('/app'.length)}projects/far-shop/deployments/${id}`

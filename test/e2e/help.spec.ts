@@ -9,6 +9,9 @@ const step = (page: Page, title: string) => card(page).getByRole('listitem').fil
 const isDone = (page: Page, title: string) => expect(step(page, title).getByRole('img', { name: 'Done' })).toBeVisible()
 const isToDo = (page: Page, title: string) => expect(step(page, title).getByRole('img', { name: 'To do' })).toBeVisible()
 
+/** Keys one after another belong together for a second and a half: sent at once, no pause of the machine comes between them. */
+const spell = (page: Page, ...keys: string[]) => Promise.all(keys.map((key) => page.keyboard.press(key)))
+
 test('a sample goes from the first screen to its address, by mouse', async ({ desk, home }) => {
   await expect(desk.getByRole('heading', { name: 'Bring in your first app', exact: true })).toBeVisible()
   await expect(desk.getByRole('region', { name: 'Runtime' }).getByRole('link', { name: 'Which, and how' })).toHaveAttribute(
@@ -140,8 +143,7 @@ test('keys lead from place to place, and rest while somebody types', async ({ de
   const app = await opened
   await expect(app.getByRole('heading', { name: 'She floats', exact: true })).toBeVisible()
   await app.close()
-  await desk.keyboard.press('g')
-  await desk.keyboard.press('p')
+  await spell(desk, 'g', 'p')
   await expect(desk.getByRole('heading', { level: 1, name: 'Projects' })).toBeVisible()
   await desk.getByLabel('Search projects').fill('')
   await desk.getByLabel('Search projects').pressSequentially('n? d')
@@ -176,8 +178,7 @@ test('the sheet shows every key, and turns single ones off for good', async ({ d
   await stays()
   await sheet.getByRole('switch', { name: 'Single keys' }).click()
   await desk.keyboard.press('Escape')
-  await desk.keyboard.press('g')
-  await desk.keyboard.press('h')
+  await spell(desk, 'g', 'h')
   await expect(desk).toHaveURL(/\/help$/)
 })
 

@@ -110,6 +110,8 @@ test('whatever another instance says stands there as text', async ({ desk, home,
 
 test('an answer of a shape that is none of ours shows as an error, and the next try goes on', async ({ desk, home }) => {
   await home.createProject({ slug: 'harbour', name: 'Harbour' })
+  // Where the stream opens all is asked for again: the next try would be made by itself, and the button be gone.
+  await desk.route('**/instance/events', () => undefined)
   for (const [pattern, body] of [
     ['**/v1/projects?*', { projects: 'none' }],
     ['**/v1/projects?*', { projects: [{ name: { deep: 1 } }], next_cursor: null }],
@@ -121,7 +123,7 @@ test('an answer of a shape that is none of ours shows as an error, and the next 
     await desk.goto(home.platform.dashboard_url)
     const again = desk.getByRole('button', { name: 'Try again' }).first()
     if (pattern.includes('projects')) await expect(again).toBeVisible()
-    await desk.unrouteAll()
+    await desk.unroute(pattern)
     if (pattern.includes('projects')) await again.click()
     else {
       await expect(desk.getByRole('main')).not.toBeEmpty()

@@ -35,6 +35,8 @@ export function ImportDialog({ project, onOpenChange, onImported }: { project: P
     const [first, ...others] = files ?? []
     if (!first || transfer) return
     upload.forget()
+    // Until it is looked at none is chosen: a quick press would send the one before.
+    setChosen(null)
     setChosen(others.length > 0 ? 'One file at a time, please.' : await readSqlFile(first))
   }
   const submit = (event: FormEvent) => {

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react'
+import { useLayoutEffect, useRef } from 'react'
 import { chordOf, createSpelling, isApple, isSingle } from './chords.ts'
 import { useKeyboard } from './store.ts'
 
@@ -67,10 +67,11 @@ const spelling = createSpelling()
 /** Handles shortcuts as long as the component is there. What has no handler is left to the browser. */
 export function useShortcuts(handlers: ShortcutHandlers): void {
   const layer = useRef(handlers)
-  useEffect(() => {
+  // Before it is painted: what is in sight has its keys.
+  useLayoutEffect(() => {
     layer.current = handlers
   })
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (layers.size === 0) window.addEventListener('keydown', onKey)
     layers.add(layer)
     return () => {
