@@ -67,6 +67,8 @@ export async function serve(options: { data: string; args?: string[]; env?: Reco
 function withToken(token: string, given?: HeadersInit): Headers {
   const headers = new Headers(given)
   headers.set('authorization', `Bearer ${token}`)
+  // After a stall of the machine a connection that was kept is closed by now, which a call would learn too late.
+  headers.set('connection', 'close')
   return headers
 }
 

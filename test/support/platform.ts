@@ -115,6 +115,8 @@ export function createClient(instance: { api_url: string; edge_url: string; toke
         method,
         redirect: 'manual',
         headers: {
+          // After a stall of the machine one that was kept is closed by now, which a call would learn too late.
+          connection: 'close',
           ...(token === null ? {} : { authorization: `Bearer ${token}` }),
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         },
