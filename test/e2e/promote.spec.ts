@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Page } from '@playwright/test'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import type { EnvVar } from '../../server/contract/env-vars.ts'
@@ -205,7 +207,10 @@ test('a project of another instance is pulled to this machine', async ({ desk, h
 test('canceled in the middle of the upload it leaves nothing there; a project that was there is as it was', async ({ desk, home, berth }) => {
   const { there } = berth
   await home.createProject({ slug: 'cargo', name: 'Cargo' })
-  const files = Object.entries(app('Cargo')).map(([name, data]) => ({ name, data }))
+  // A build waits for as long as this file is there.
+  const shut = join(there.data_dir, 'shut')
+  const build = `const looking = setInterval(() => require('node:fs').existsSync(${JSON.stringify(shut)}) || clearInterval(looking), 50)`
+  const files = Object.entries(app('Cargo', build)).map(([name, data]) => ({ name, data }))
   await upload(home, 'cargo', tgzOf([...files, { name: 'cargo.bin', data: randomBytes(6 * 2 ** 20) }]))
   await add(home, 'cargo', [{ key: 'CRANE', value: secrets[0] ?? '' }])
   await expect.poll(async () => (await deployments(home, 'cargo')).every(({ finished_at }) => finished_at !== null)).toBe(true)
@@ -235,6 +240,8 @@ test('canceled in the middle of the upload it leaves nothing there; a project th
   await there.api('PATCH', '/v1/projects/cargo', { memory_limit_mb: 256 })
   await upload(there, 'cargo', tgzOf(files))
   const before = await deployments(there, 'cargo')
+  // What the variable begins there is under way when it is canceled, however long that takes.
+  writeFileSync(shut, '')
   await begin()
   expect(await there.project('cargo')).toMatchObject({ name: 'Cargo', memory_limit_mb: 512 })
   await plate(desk).getByRole('button', { name: 'Cancel' }).click()
@@ -243,6 +250,7 @@ test('canceled in the middle of the upload it leaves nothing there; a project th
   expect(await variables(there, 'cargo')).toEqual([])
   const after = (await deployments(there, 'cargo')).slice(0, -before.length)
   expect(after.filter(({ status }) => status !== 'canceled')).toEqual([])
+  rmSync(shut)
   await throttle(-1)
 })
 
