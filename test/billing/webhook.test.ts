@@ -42,7 +42,7 @@ test.each<[string, () => [string, [string, string][]]]>([
   ['another secret', () => [last().body, signature(stripe.sign(last().body, { secret: 'whsec_other' }))]],
   ['301 seconds old', () => [last().body, signature(stripe.sign(last().body, { age_s: 301 }))]],
   // By more than it takes to arrive: the time of our own clock goes on meanwhile.
-  ['400 seconds ahead', () => [last().body, signature(stripe.sign(last().body, { age_s: -400 }))]],
+  ['330 seconds ahead', () => [last().body, signature(stripe.sign(last().body, { age_s: -330 }))]],
   ['one byte changed', () => [last().body.replace('deleted', 'delefed'), signature(stripe.sign(last().body))]],
   ['the time changed', () => [last().body, signature(stripe.sign(last().body).replace(/t=\d+/, (t) => `t=${Number(t.slice(2)) + 1}`))]],
   ['an older scheme', () => [last().body, signature(stripe.sign(last().body).replace('v1=', 'v0='))]],
