@@ -1,61 +1,51 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
-import { LongestFirst } from './support/longest-first.ts'
+import { testTimeout_ms } from './support/until.ts'
 
-/** Suites that start engines, builds and whole platforms. They come after the quick ones, two files at a time at most. */
-const heavy = ['runtime', 'deploy', 'platform', 'apps', 'cli', 'database', 'upkeep', 'packaging']
-  .map((room) => `test/${room}/**`)
-  .map((folder) => `${folder}/*.test.ts`)
+const root = fileURLToPath(new URL('..', import.meta.url))
+const isFull = process.env.HOMEPORT_TEST_TIER === 'full'
+
+/** Pure code: worker threads, one module graph for all files. */
+const unit = ['architecture', 'builder/*', 'dns/*', 'mail/*', 'registrar/*', 'renderer/*', 'spec/*'].map((name) => `test/${name}.test.ts`)
+/** Files that change their process (its environment, its standard streams, the double of Electron) get one of their own. */
+const isolated = ['main/*', 'packaging/*'].map((name) => `test/${name}.test.ts`)
+
+/** Of both tiers: `name.test.ts` runs always, `name.full.test.ts` in `npm run test:full` alone. */
+const files = (patterns: string[]) => patterns.flatMap((pattern) => (isFull ? [pattern.replace('.test.ts', '{,.full}.test.ts')] : [pattern]))
+const never = ['**/node_modules/**', 'test/e2e/**', 'test/bench/**', 'test/apps/*/**', ...(isFull ? [] : ['**/*.full.test.ts'])]
 
 const shared = {
-  root: fileURLToPath(new URL('..', import.meta.url)),
-  // Importing the real package in plain Node begins a download.
-  alias: { electron: fileURLToPath(new URL('support/electron-double.ts', import.meta.url)) },
-  setupFiles: fileURLToPath(new URL('support/kill-guard.ts', import.meta.url)),
-  pool: 'forks' as const,
+  root,
+  setupFiles: fileURLToPath(new URL('support/setup.ts', import.meta.url)),
+  testTimeout: testTimeout_ms,
+  hookTimeout: testTimeout_ms,
   retry: 0,
 }
+// Importing the real package in plain Node begins a download.
+const resolve = { alias: { electron: fileURLToPath(new URL('support/electron-double.ts', import.meta.url)) } }
+// Samples are sent to the platform as they are.
+const css = { include: /resources\/samples\// }
 
 export default defineConfig({
-  root: shared.root,
-  resolve: { alias: shared.alias },
+  root,
+  resolve,
   test: {
     watch: false,
     passWithNoTests: false,
     maxWorkers: 2,
-    sequence: { sequencer: LongestFirst },
     projects: [
+      { resolve, test: { ...shared, name: 'unit', pool: 'threads', isolate: false, include: files(unit), exclude: never } },
+      { resolve, test: { ...shared, name: 'isolated', pool: 'forks', include: files(isolated), exclude: never } },
       {
-        resolve: { alias: shared.alias },
-        root: shared.root,
+        resolve,
         test: {
-          name: 'quick',
-          include: ['test/**/*.test.ts', 'test/**/*.test.tsx'],
-          exclude: [...heavy, 'test/e2e/**', 'test/bench/**', '**/node_modules/**'],
-          pool: shared.pool,
-          setupFiles: shared.setupFiles,
-          retry: shared.retry,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-          sequence: { groupOrder: 0 },
-        },
-      },
-      {
-        resolve: { alias: shared.alias },
-        root: shared.root,
-        test: {
-          name: 'heavy',
-          // As they are: the samples are sent as they lie there.
-          css: { include: /resources\/samples\// },
-          include: heavy,
-          exclude: ['**/node_modules/**'],
-          pool: shared.pool,
-          setupFiles: shared.setupFiles,
-          retry: shared.retry,
-          testTimeout: 180_000,
-          hookTimeout: 180_000,
-          maxWorkers: 2,
-          sequence: { groupOrder: 1 },
+          ...shared,
+          name: 'platform',
+          css,
+          pool: 'forks',
+          isolate: false,
+          include: files(['test/**/*.test.ts']),
+          exclude: [...never, ...unit, ...isolated, ...(isFull ? [...files(unit), ...files(isolated)] : [])],
         },
       },
     ],

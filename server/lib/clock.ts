@@ -1,12 +1,63 @@
-/** Time, handed in so that tests can turn it. `monotonic` is for durations, leases and limits: it never jumps. */
+/** Time and timers, passed in so that tests can move them. `monotonic` is for durations, leases and limits: it never jumps. */
 export interface Clock {
-  /** Milliseconds since 1970, by the wall. */
+  /** Milliseconds since 1970, by the wall clock. */
   now(): number
-  /** Milliseconds since some fixed moment. */
+  /** Milliseconds since a fixed but unspecified moment. */
   monotonic(): number
+  /** Runs a callback once, after `ms` milliseconds of `monotonic` time. */
+  setTimeout(run: () => void, ms: number): Timer
+  /** Runs a callback every `ms` milliseconds until the timer is canceled. */
+  setInterval(run: () => void, ms: number): Timer
 }
 
-export const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() }
+export interface Timer {
+  /** Canceling twice, or after the last run, does nothing. */
+  cancel(): void
+  /** Lets the process exit while this timer is pending. */
+  unref(): Timer
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  setTimeout: (run, ms) => timerOf(setTimeout(run, ms)),
+  setInterval: (run, ms) => timerOf(setInterval(run, ms)),
+}
+
+/** Node clears both kinds of timers with either function. */
+function timerOf(handle: NodeJS.Timeout): Timer {
+  const timer: Timer = {
+    cancel: () => clearTimeout(handle),
+    unref() {
+      handle.unref()
+      return timer
+    },
+  }
+  return timer
+}
+
+/** Resolves after `ms` milliseconds. Rejects with the signal's reason when the signal aborts first. */
+export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason as Error)
+    const abort = () => {
+      timer.cancel()
+      reject(signal?.reason as Error)
+    }
+    const timer = clock.setTimeout(() => {
+      signal?.removeEventListener('abort', abort)
+      resolve()
+    }, ms)
+    signal?.addEventListener('abort', abort, { once: true })
+  })
+}
+
+/** Aborts with a `TimeoutError` after `ms` milliseconds, as `AbortSignal.timeout` does by the system's clock. */
+export function timeoutSignal(clock: Clock, ms: number): AbortSignal {
+  const controller = new AbortController()
+  clock.setTimeout(() => controller.abort(new DOMException(`Timed out after ${ms} ms.`, 'TimeoutError')), ms).unref()
+  return controller.signal
+}
 
 /** `2026-01-31T12:00:00.000Z`, as the contract writes every time. */
 export const isoTime = (ms: number): string => new Date(ms).toISOString()

@@ -255,11 +255,11 @@ test('a whole life with no network: search, buy, open by the own DNS server and 
       const domainNow = await now()
       return domainNow.expires_at !== domain.expires_at ? domainNow : undefined
     },
-    { timeout_ms: 60_000, what: 'the renewal' },
+    { what: 'the renewal' },
   )
   expect(renewed.expires_at?.slice(0, 4)).toBe(String(Number(domain.expires_at?.slice(0, 4)) + 1))
   expect(renewed.status).toBe('verified')
-  expect(await until(async () => ((await again.edge('life.test')).status === 200 ? true : undefined), { timeout_ms: 60_000, what: 'the app' })).toBe(
+  expect(await until(async () => ((await again.edge('life.test')).status === 200 ? true : undefined), { what: 'the app' })).toBe(
     true,
   )
 

@@ -129,7 +129,7 @@ describe('PostgreSQL from npm', () => {
     const pid = pidOf()
     process.kill(pid, 'SIGKILL')
     await gone(pid)
-    await until(async () => ((await server.state()).running ? true : undefined), { what: 'the server to come back', timeout_ms: 60_000 })
+    await until(async () => ((await server.state()).running ? true : undefined), { what: 'the server to come back' })
     expect((await server.address('machine')).port).toBe(port)
     expect(await asked(await urlOf(server), 'TABLE survived')).toEqual([[1]])
     expect(log.join('\n')).toContain('postgres_ended')
@@ -226,7 +226,6 @@ describe('PostgreSQL from npm', () => {
     await expect(server.restore(spec, dying(), AbortSignal.timeout(60_000))).rejects.toThrow(/connection to the database server was lost/)
     const back = await until(async () => asked(await urlOf(server), 'TABLE precious').catch(() => undefined), {
       what: 'the server to come back',
-      timeout_ms: 60_000,
     })
     expect(back).toEqual([[1]])
   })

@@ -41,7 +41,7 @@ export function restartStories(runtime: 'process' | 'docker', view: ServerView):
           const { status, text } = await askEdge(home.instance.edge_url, 'book', '/all')
           return status === 200 && !text.includes('<') ? text : undefined
         },
-        { what: 'the app and its database', timeout_ms: 60_000 },
+        { what: 'the app and its database' },
       )
 
     beforeAll(async () => {
@@ -57,7 +57,7 @@ export function restartStories(runtime: 'process' | 'docker', view: ServerView):
           expect(deployment.error).toBeNull()
           return deployment.status === 'ready' ? true : undefined
         },
-        { what: 'the app', timeout_ms: 120_000 },
+        { what: 'the app' },
       )
       expect((await askEdge(home.instance.edge_url, 'book', '/sign?name=ada')).text).toBe('ada')
     })

@@ -202,7 +202,6 @@ client.connect().then(() => client.query("CREATE TABLE guests (name text); INSER
       expect((await home.api('DELETE', path('short'))).body).toMatchObject({ error: 'database_not_found' })
       await until(async () => ((await app('short', '/url')) === 'postgresql://elsewhere/db' ? true : undefined), {
         what: 'a deployment without the database',
-        timeout_ms: 60_000,
       })
       // At once, or soon by the reaper where its sessions were slow to end.
       await expect

@@ -73,7 +73,7 @@ export async function rollBranches({ home, seed, steps, files, leftovers, distur
           .toSorted()
         return JSON.stringify(shown) === JSON.stringify(wanted) ? previews : undefined
       },
-      { what: `the previews after step ${step} of seed ${seed}`, timeout_ms: 120_000, every_ms: 100 },
+      { what: `the previews after step ${step} of seed ${seed}`, every_ms: 100 },
     )
     for (const one of seen) expect((await home.edge(one.host)).body, `step ${step}, ${one.branch}`).toContain(texts.get(one.branch))
     const branches = new Set(seen.map((one) => one.branch))
@@ -85,7 +85,7 @@ export async function rollBranches({ home, seed, steps, files, leftovers, distur
       left = await leftovers(new Set(open.map((one) => one.id)))
       return left.length === 0 ? true : undefined
     }
-    await until(isClean, { what: 'it', timeout_ms: 120_000 }).catch((cause: unknown) => {
+    await until(isClean, { what: 'it' }).catch((cause: unknown) => {
       throw new Error(`After step ${step} of seed ${seed} this is left of closed previews: ${left.join(', ')}`, { cause })
     })
   }
@@ -108,7 +108,6 @@ export async function rollBranches({ home, seed, steps, files, leftovers, distur
     await home.api('DELETE', `/v1/projects/${slug}`)
     await until(async () => ((await leftovers(new Set())).length === 0 ? true : undefined), {
       what: `nothing of the project of seed ${seed}`,
-      timeout_ms: 120_000,
     })
   } finally {
     repository.remove()

@@ -20,7 +20,7 @@ test('a night in which the machine slept is nobody’s idleness', async () => {
   try {
     const client = createClient(platform.instance)
     const goesCold = () =>
-      until(async () => ((await client.project('sleeper')).is_cold ? true : undefined), { what: 'the app to go cold', timeout_ms: 60_000 })
+      until(async () => ((await client.project('sleeper')).is_cold ? true : undefined), { what: 'the app to go cold' })
     await client.api('PATCH', '/instance/settings', { rate_limit_authenticated: 1_000_000, sleep_after_s: 8 })
     await client.createProject({ slug: 'sleeper', repo_url: repository.url })
     const { id } = await client.deploy('sleeper')

@@ -50,9 +50,9 @@ export function sleepStories(runtime: 'process' | 'docker'): void {
       return JSON.parse(answer.body) as Self
     }
     const cold = (slug: string) =>
-      until(async () => ((await home.project(slug)).is_cold ? true : undefined), { what: `${slug} to go cold`, timeout_ms: 60_000 })
+      until(async () => ((await home.project(slug)).is_cold ? true : undefined), { what: `${slug} to go cold` })
     const warm = (slug: string) =>
-      until(async () => ((await home.project(slug)).is_cold ? undefined : true), { what: `${slug} to be warm`, timeout_ms: 60_000 })
+      until(async () => ((await home.project(slug)).is_cold ? undefined : true), { what: `${slug} to be warm` })
 
     const states = async (slug: string) => (await readRuntimeLog(home.platform.instance, slug)).states
     const statesOf = (slug: string) => expect.poll(() => states(slug), { timeout: 60_000 })

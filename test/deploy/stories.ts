@@ -146,7 +146,6 @@ export function deploymentStories(runtime: 'process' | 'docker'): void {
       const { id } = await home.deploy('slow')
       await until(async () => ((await home.deployment('slow', id)).build_log.includes('begun') ? true : undefined), {
         what: 'the build to run',
-        timeout_ms: 60_000,
       })
       const took = await spent(async () => {
         const answer = await home.api('POST', `/v1/projects/slow/deployments/${id}/cancel`)
@@ -245,7 +244,7 @@ export function deploymentStories(runtime: 'process' | 'docker'): void {
       const falls = "setTimeout(() => { console.log('falling'); process.exit(1) }, 700)"
       const repository = await projectWith('fragile', tinyServer('x', `setImmediate(() => server.once('request', () => ${falls}))`))
       await live('fragile')
-      await until(async () => ((await home.project('fragile')).status === 'crashed' ? true : undefined), { what: 'crashed', timeout_ms: 90_000 })
+      await until(async () => ((await home.project('fragile')).status === 'crashed' ? true : undefined), { what: 'crashed' })
       expect((await home.edge('fragile.localhost')).status).toBe(502)
       repository.commit({ 'server.js': tinyServer('mended')['server.js'] ?? '' })
       await live('fragile')

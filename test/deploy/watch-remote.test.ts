@@ -61,7 +61,7 @@ const looked = async (of = slug, later = 20 * minute): Promise<Watching> => {
       const now = await watching(of)
       return now.checked_at === before ? undefined : now
     },
-    { what: 'the next look', timeout_ms: 20_000 },
+    { what: 'the next look' },
   )
 }
 

@@ -247,7 +247,7 @@ describe('many branches at once', () => {
         most = Math.max(most, all.filter((one) => one.status === 'building' || one.status === 'deploying').length)
         return all.every((one) => one.status === 'ready') ? true : undefined
       },
-      { what: 'all of them', timeout_ms: 170_000 },
+      { what: 'all of them' },
     )
     expect(most).toBeLessThanOrEqual(2)
     expect(await deploymentsOf(slug, '?limit=100')).toHaveLength(26)

@@ -161,7 +161,7 @@ export async function setScene({ pictures = false } = {}): Promise<Scene> {
   // Both fall asleep; the shop is woken again by its visitors.
   await home.api('PATCH', '/instance/settings', { sleep_after_s: 1 })
   for (const slug of ['fog-horn', 'harbour-shop'])
-    await until(async () => (await home.project(slug)).is_cold || undefined, { what: `${slug} asleep`, timeout_ms: 30_000 })
+    await until(async () => (await home.project(slug)).is_cold || undefined, { what: `${slug} asleep` })
   await home.api('PATCH', '/instance/settings', { sleep_after_s: 900 })
   for (const path of ['/', '/boats', '/boats/wooden', '/slow', '/cart', '/checkout', '/boats', '/boats', '/old', '/lost', '/broken'])
     await home.edge('harbour-shop.localhost', path)
@@ -194,7 +194,7 @@ export async function setScene({ pictures = false } = {}): Promise<Scene> {
         const { body } = await home.api<{ previews: Preview[] }>('GET', '/v1/projects/harbour-shop/previews')
         return body.previews.find((one) => one.branch === branch && one.commit_sha === sha && /ready|failed/.test(one.status))
       },
-      { what: `the preview of ${branch}`, timeout_ms: 60_000 },
+      { what: `the preview of ${branch}` },
     )
   }
 
@@ -243,6 +243,6 @@ async function pictured(home: TestPlatform, slug: string, id: string): Promise<v
       const { screenshots } = await home.deployment(slug, id)
       return (screenshots.desktop && screenshots.mobile) || undefined
     },
-    { what: `the pictures of ${slug}`, timeout_ms: 180_000 },
+    { what: `the pictures of ${slug}` },
   )
 }

@@ -59,7 +59,7 @@ export function testRunning(title: string, prepare: () => { made: Package; way: 
     })
     const ended = once(platform, 'exit')
     try {
-      const instance = await until(() => ready(data, platform.exitCode), { what: 'the platform of the package', timeout_ms: 60_000 })
+      const instance = await until(() => ready(data, platform.exitCode), { what: 'the platform of the package' })
       const node = join(way.unpacked, 'node_modules/node/bin/node')
       if (way.name === 'command') expect(readlinkSync(`/proc/${instance.pid}/exe`)).toBe(node)
       expect((await fetch(`${instance.api_url}/healthz`)).status).toBe(200)

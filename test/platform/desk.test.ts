@@ -30,9 +30,9 @@ beforeEach(() => {
 const last = () => heard.at(-1)
 const stateOf = (slug: string) => last()?.projects.find((project) => project.slug === slug)?.status
 const reaches = (slug: string, status: string) =>
-  until(() => (stateOf(slug) === status ? true : undefined), { what: `${slug} to be ${status}`, timeout_ms: 60_000 })
+  until(() => (stateOf(slug) === status ? true : undefined), { what: `${slug} to be ${status}` })
 const ends = () => heard.flatMap(({ ended }) => ended)
-const ended = (count: number) => until(() => (ends().length >= count ? ends() : undefined), { what: `${count} ends`, timeout_ms: 60_000 })
+const ended = (count: number) => until(() => (ends().length >= count ? ends() : undefined), { what: `${count} ends` })
 
 test('it says at once how things stand', async () => {
   const news = await until(last, { what: 'the first word' })

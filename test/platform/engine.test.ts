@@ -44,7 +44,6 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
   const building = (slug: string, id: string) =>
     until(async () => ((await client.deployment(slug, id)).build_log.includes('begun') ? true : undefined), {
       what: 'the build to run',
-      timeout_ms: 60_000,
     })
   const answersWith = (slug: string, text: string) =>
     until(
@@ -52,7 +51,7 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
         const { status, body } = await client.edge(`${slug}.localhost`)
         return status === 200 && body === text ? true : undefined
       },
-      { what: `${slug} to answer ${text}`, timeout_ms: 60_000 },
+      { what: `${slug} to answer ${text}` },
     )
 
   beforeAll(async () => {
@@ -114,7 +113,6 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
     await answersWith('cut', 'cut')
     await until(async () => ((await view.containers()).every((one) => one.role === 'app') ? true : undefined), {
       what: 'the container of the build that was cut to go',
-      timeout_ms: 60_000,
     })
   })
 
@@ -149,7 +147,6 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
     await view.docker.getContainer(app.id).kill()
     await until(async () => ((await appOf('first').catch(() => app)).id === app.id ? undefined : true), {
       what: 'another container',
-      timeout_ms: 60_000,
     })
     await answersWith('first', 'first')
   })
@@ -159,7 +156,6 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
     await view.docker.getContainer(app.id).remove({ force: true })
     await until(async () => ((await appOf('second').catch(() => app)).id === app.id ? undefined : true), {
       what: 'another container',
-      timeout_ms: 60_000,
     })
     await answersWith('second', 'second')
     expect((await client.project('second')).status).toBe('live')
@@ -196,7 +192,6 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
     await gate.open()
     await until(async () => ((await view.containers()).some((one) => one.id === app.id) ? undefined : true), {
       what: 'its container to go',
-      timeout_ms: 60_000,
     })
     await answersWith('first', 'first')
   })

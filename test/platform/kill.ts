@@ -83,7 +83,7 @@ async function playRound(scene: Scene, dice: Dice, report: KillReport): Promise<
   }
   // Somebody is quick: what was queued again is replaced at once.
   if (dice.chance(0.4)) await deployOnce(scene, dice)
-  await until(() => allAnswer(scene, serving), { what: 'every app to answer at the edge again', timeout_ms: 20_000 })
+  await until(() => allAnswer(scene, serving), { what: 'every app to answer at the edge again' })
   report.slowest_return_ms = Math.max(report.slowest_return_ms, performance.now() - begun)
   if (scene.engine) await assertSteady(scene)
   report.interrupted += await settle(scene)
@@ -261,7 +261,7 @@ async function assertNothingLeft(scene: Scene): Promise<void> {
       left = await leftovers(scene)
       return left.length === 0 ? true : undefined
     },
-    { what: 'leftovers to go', timeout_ms: 60_000, every_ms: 250 },
+    { what: 'leftovers to go', every_ms: 250 },
   ).catch((error: unknown) => {
     throw new Error(`left behind: ${left.join('; ')}`, { cause: error })
   })

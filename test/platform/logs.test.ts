@@ -196,11 +196,10 @@ test('an app prints 100 000 lines and ends: a reader gets each once and in order
   const stalled = Array.from({ length: 5 }, () => stall(url, home.instance.token))
   const burst = async () => {
     await client.edge('wordy.localhost', '/burst')
-    await until(() => (numbers.length >= count ? true : undefined), { what: 'the first burst', timeout_ms: 60_000 })
+    await until(() => (numbers.length >= count ? true : undefined), { what: 'the first burst' })
     await client.edge('wordy.localhost', '/end').catch(() => {})
     await until(() => (states.slice(states.indexOf('exited') + 1).includes('running') && states.includes('exited') ? true : undefined), {
       what: 'the app to be back',
-      timeout_ms: 60_000,
     })
     await client.edge('wordy.localhost', '/burst')
   }

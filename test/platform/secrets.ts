@@ -130,7 +130,7 @@ export function secretSinks(runtime: 'process' | 'docker'): void {
           const { body } = await ask<{ deployment: DeploymentDetail }>('GET', `/v1/projects/teller/deployments/${id}`)
           return ['ready', 'failed', 'canceled'].includes(body.deployment.status) ? body.deployment : undefined
         },
-        { what: `the end of ${id}`, timeout_ms: 120_000, every_ms: 200 },
+        { what: `the end of ${id}`, every_ms: 200 },
       )
     }
     const deploy = async (action = 'deploy'): Promise<DeploymentDetail> => {
@@ -203,7 +203,6 @@ export function secretSinks(runtime: 'process' | 'docker'): void {
       if (chromiumPath)
         await until(async () => (await ask('GET', `/v1/projects/teller/deployments/${good.id}/screenshot/mobile.png`)).status === 200 || undefined, {
           what: 'a screenshot',
-          timeout_ms: 90_000,
         })
       expect((await deploy(`deployments/${good.id}/retry`)).error).toBeNull()
       expect((await deploy(`deployments/${good.id}/rollback`)).error).toBeNull()
@@ -269,7 +268,6 @@ export function secretSinks(runtime: 'process' | 'docker'): void {
       instance = await start()
       await until(async () => (await askEdge(instance.instance.edge_url, 'teller')).status === 200 || undefined, {
         what: 'the app to be back',
-        timeout_ms: 90_000,
       })
       follow('the runtime log', '/v1/projects/teller/runtime-logs?format=json&lines=1000')
       await until(() => sinks.get('the runtime log')?.includes('asked') || undefined, { what: 'the log' })

@@ -41,7 +41,6 @@ const deployments = async (slug: string) => {
 const settled = (slug: string) =>
   until(async () => (await deployments(slug)).every((one) => ['ready', 'failed', 'canceled'].includes(one.status)) || undefined, {
     what: 'all deployments to end',
-    timeout_ms: 120_000,
   })
 const site = (text: string) => [{ name: 'site/index.html', data: text }]
 const goesLive = async (slug: string, text: string) => {

@@ -48,7 +48,7 @@ const taken = (home: TestPlatform, slug: string, id: string) =>
       const { screenshots } = await home.deployment(slug, id)
       return (screenshots.desktop && screenshots.mobile) || undefined
     },
-    { what: `both pictures of ${slug}`, timeout_ms: 90_000 },
+    { what: `both pictures of ${slug}` },
   )
 
 describe.skipIf(!requires('chromium').ok)('three real sites', () => {
@@ -236,7 +236,7 @@ describe('when they are taken', () => {
     await until(() => camera.open === 1 || undefined, { what: 'somebody before the camera' })
     await home.api('PATCH', '/instance/settings', { sleep_after_s: 1, frozen_for_s: 0 })
     const { id } = await deployed()
-    await until(async () => (await home.project(slug)).is_cold || undefined, { what: 'its sleep', timeout_ms: 20_000 })
+    await until(async () => (await home.project(slug)).is_cold || undefined, { what: 'its sleep' })
     await home.api('PATCH', '/instance/settings', { sleep_after_s: 900 })
     open()
     await until(() => camera.open === 0 || undefined, { what: 'its turn' })

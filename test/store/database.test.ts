@@ -46,7 +46,7 @@ describe('the database files', () => {
         await writeSome()
         return sizeOf() < 2_000_000 ? true : undefined
       },
-      { what: 'the log to start anew', timeout_ms: 15_000 },
+      { what: 'the log to start anew' },
     )
     await store.close()
     const again = await openStore({ data_dir: folder, after_crash: true })

@@ -53,8 +53,7 @@ export const watched = (client: Client, slug: string) =>
   )
 
 /** Waits until the preview of a branch shows a commit, and nothing of it is under way. */
-export const previewOf = (client: Client, slug: string, branch: string, sha: string, timeout_ms = 60_000): Promise<Preview> =>
+export const previewOf = (client: Client, slug: string, branch: string, sha: string): Promise<Preview> =>
   until(async () => (await previewsOf(client, slug)).find((one) => one.branch === branch && one.commit_sha === sha && one.status === 'ready'), {
     what: `the preview of ${branch} at ${sha.slice(0, 8)}`,
-    timeout_ms,
   })

@@ -62,7 +62,7 @@ export function viewEngine(instanceId: string, socketPath = dockerSocket): Engin
             .catch(() => {})
         return left.length === 0 || undefined
       }
-      await until(removeContainers, { what: 'containers to go', timeout_ms: 90_000 })
+      await until(removeContainers, { what: 'containers to go' })
       for (const { Id } of await docker.listImages({ filters })) await docker.getImage(Id).remove({ force: true }).catch(goneAlready)
       for (const { Name } of (await docker.listVolumes({ filters: JSON.stringify(filters) })).Volumes ?? [])
         await docker.getVolume(Name).remove().catch(goneAlready)
@@ -85,7 +85,7 @@ export async function removeNetwork(network: Docker.Network): Promise<void> {
         return statusOf(error) === 404 || undefined
       },
     )
-  await until(isGone, { what: 'a network to go', timeout_ms: 15_000 }).catch(async (error: unknown) => {
+  await until(isGone, { what: 'a network to go' }).catch(async (error: unknown) => {
     const { Name, Containers } = await network.inspect()
     const isForgotten = String(refusal).includes('has active endpoints') && Object.keys(Containers ?? {}).length === 0
     if (!isForgotten) throw error

@@ -1,32 +1,60 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import Docker from 'dockerode'
 import type { Deployment, DeploymentDetail } from '../../server/contract/deployments.ts'
 import type { Project } from '../../server/contract/projects.ts'
-import { type Platform, startPlatform } from '../../server/index.ts'
-import type { MasterKey } from '../../server/keys/keys.ts'
-import type { Clock } from '../../server/lib/clock.ts'
-import { createLog } from '../../server/lib/log.ts'
-import { readOptions, type StripeOptions } from '../../server/options.ts'
+import type { StripeOptions } from '../../server/options.ts'
+import type { Platform } from '../../server/platform.ts'
 import type { RegistrarChoice } from '../../server/registrar/index.ts'
-import type { Screenshotter } from '../../server/screenshot/screenshot.ts'
 import { viewEngine } from './docker.ts'
-import { chromiumPath, dockerSocket } from './requirements.ts'
+import type { PlatformCalls } from './platform-process.ts'
+import { dockerSocket } from './requirements.ts'
 import { until } from './until.ts'
 
 export { until }
 
-/** A whole platform on a folder of its own, in this process, and short ways to talk to it. */
+type Ready = Pick<Platform, 'api_url' | 'edge_url' | 'dashboard_url' | 'version' | 'notices' | 'instance'>
+
+/** A whole platform on a data folder of its own, in a process of its own, and short ways to talk to it. */
 export interface TestPlatform extends Client {
   runtime: 'process' | 'docker'
-  platform: Platform
+  platform: Ready & { [Name in keyof PlatformCalls]: (...args: Parameters<PlatformCalls[Name]>) => Promise<Awaited<ReturnType<PlatformCalls[Name]>>> }
   data_dir: string
+  pid: number
   /** Lines of the platform's own log. */
-  log: string[]
+  readonly log: string[]
+  /** Moves the platform's clock forward and runs the timers that fall due. */
+  advance(ms: number): Promise<void>
+  /** Ends the process with SIGKILL, as a power cut would. */
+  kill(): Promise<void>
   /** Stops it and removes all that it made, in Docker too. */
   remove(): Promise<void>
+}
+
+export interface PlatformSettings {
+  runtime: 'process' | 'docker'
+  data_dir: string
+  port?: number
+  edge_port?: number
+  /** Pictures are taken of what is deployed, by this machine's Chromium. */
+  screenshots?: boolean
+  /** Stand for this machine's addresses on a network; of 127.0.0.0/8, which Linux has whole. */
+  lan_addresses?: string[]
+  /** A payment processor, such as `startStripe().options`. */
+  stripe?: StripeOptions
+  /** Where names are bought, such as `startPorkbun().options`; else the local registrar. */
+  registrar?: RegistrarChoice
+  /** A mail server; without one nothing is sent. */
+  smtp_url?: string
+  /** How far the platform's clock is ahead of the system's when it starts. */
+  ahead_ms?: number
+  /** URL of a module whose export `host` is a `PlatformHost`: what cannot be sent to a process, such as a camera or a keychain. */
+  host_module?: string
 }
 
 export interface Client {
@@ -44,68 +72,98 @@ export interface Client {
   deploy(slug: string): Promise<Deployment>
   deployment(slug: string, id: string): Promise<DeploymentDetail>
   /** Waits until a deployment has ended, and returns it with its log. */
-  ended(slug: string, id: string, timeout_ms?: number): Promise<DeploymentDetail>
+  ended(slug: string, id: string): Promise<DeploymentDetail>
   project(slug: string): Promise<Project>
 }
 
-/** `rate_limited`: keeps the contract's rates; a suite that asks for states would soon meet them. */
-export async function startTestPlatform(options: {
-  runtime: 'process' | 'docker'
-  data_dir?: string
-  port?: number
-  edge_port?: number
-  rate_limited?: boolean
-  /** Pictures are taken of what is deployed, by this machine's Chromium or by what is given; else by nothing. */
-  screenshots?: true | Screenshotter
-  /** Stand for this machine's addresses on a network; of 127.0.0.0/8, which Linux has whole. */
-  lan_addresses?: () => string[]
-  /** A payment processor, such as `startStripe().options`. */
-  stripe?: StripeOptions
-  /** Where names are bought, such as `startPorkbun().options`; else the local registrar. */
-  registrar?: RegistrarChoice
-  clock?: Clock
-  /** Such as one of a keychain; else that of a file. */
-  master_key?: MasterKey
-  /** A mail server; without one nothing is sent. */
-  smtp_url?: string
-}): Promise<TestPlatform> {
+/** The tests run from source, hundreds of times; a user's bundle starts with a compile cache too. */
+const compileCache = join(tmpdir(), 'homeport-compile-cache')
+
+/** `rate_limited`: keeps the contract's rates, which a suite that polls for states would soon reach. */
+export async function startTestPlatform({
+  rate_limited = false,
+  ...options
+}: Omit<PlatformSettings, 'data_dir'> & { data_dir?: string; rate_limited?: boolean }): Promise<TestPlatform> {
   const data_dir = options.data_dir ?? mkdtempSync(join(tmpdir(), 'homeport-data-'))
-  const log: string[] = []
-  const platform = await startPlatform(
-    {
-      ...readOptions({ data: data_dir, port: String(options.port ?? 0), 'edge-port': String(options.edge_port ?? 0), runtime: options.runtime }),
-      chromium: options.screenshots === true ? (chromiumPath ?? 'auto') : 'off',
-      stripe: options.stripe ?? null,
-      registrar: options.registrar ?? { name: 'local' },
-      smtp_url: options.smtp_url ?? null,
-    },
-    {
-      log: createLog((line) => log.push(line)),
-      // Never the hosts file and the certificates of this very machine.
-      names: { hosts_path: join(data_dir, 'hosts'), root: join(data_dir, 'system'), home: join(data_dir, 'home') },
-      ...(typeof options.screenshots === 'object' ? { screenshotter: options.screenshots } : {}),
-      ...(options.master_key === undefined ? {} : { masterKey: options.master_key }),
-      ...(options.clock === undefined ? {} : { clock: options.clock }),
-      ...(options.lan_addresses === undefined ? {} : { lan_addresses: options.lan_addresses }),
-    },
-  )
-  const client = createClient(platform.instance)
-  if (options.rate_limited !== true)
-    await client.api('PATCH', '/instance/settings', { rate_limit_authenticated: 1_000_000, rate_limit_anonymous: 1_000_000 })
+  const logFolder = mkdtempSync(join(tmpdir(), 'homeport-log-'))
+  const log_file = join(logFolder, 'platform.log')
+  const child = fork(fileURLToPath(new URL('platform-process.ts', import.meta.url)), [JSON.stringify({ ...options, data_dir, log_file })], {
+    env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
+    execArgv: ['--max-semi-space-size=4', '--heap-growing-percent=25'],
+    stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+  })
+  const { ready, call, exited } = await connect(child)
+  const client = createClient(ready.instance)
+  if (!rate_limited) await client.api('PATCH', '/instance/settings', { rate_limit_authenticated: 1_000_000, rate_limit_anonymous: 1_000_000 })
+
+  const lines = () => readFileSync(log_file, 'utf8').split('\n').slice(0, -1)
+  const stop = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    await call('stop')
+    await exited
+  }
   return {
     ...client,
     runtime: options.runtime,
-    platform,
+    platform: {
+      ...ready,
+      signInUrl: () => call('signInUrl'),
+      advance: (ms) => call('advance', ms),
+      setLanAddresses: (addresses) => call('setLanAddresses', addresses),
+      resync: () => call('resync'),
+      stop,
+    },
     data_dir,
-    log,
+    pid: ready.instance.pid,
+    get log() {
+      return lines()
+    },
+    advance: (ms) => call('advance', ms),
+    async kill() {
+      child.kill('SIGKILL')
+      await exited
+    },
     async remove() {
-      const { body } = await client.api<{ projects?: Project[] }>('GET', '/v1/projects?limit=100')
-      for (const project of body.projects ?? []) await client.api('DELETE', `/v1/projects/${project.slug}`)
-      await platform.stop()
-      if (options.runtime === 'docker') await viewEngine(labelled(data_dir, log)).removeAll()
-      rmSync(data_dir, { recursive: true, force: true, maxRetries: 5 })
+      if (child.exitCode === null && child.signalCode === null) {
+        const { body } = await client.api<{ projects?: Project[] }>('GET', '/v1/projects?limit=100')
+        for (const project of body.projects ?? []) await client.api('DELETE', `/v1/projects/${project.slug}`)
+        await stop()
+      }
+      if (options.runtime === 'docker') await viewEngine(labelled(data_dir, lines())).removeAll()
+      for (const folder of [data_dir, logFolder]) rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
     },
   }
+}
+
+type Call = <Name extends keyof PlatformCalls>(name: Name, ...args: Parameters<PlatformCalls[Name]>) => Promise<Awaited<ReturnType<PlatformCalls[Name]>>>
+
+/** Waits until the platform is ready. Rejects with what it printed when it ends before. */
+async function connect(child: ChildProcess): Promise<{ ready: Ready; call: Call; exited: Promise<unknown> }> {
+  let printed = ''
+  child.stderr?.on('data', (chunk: Buffer) => (printed += chunk.toString()))
+  const exited = once(child, 'close')
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>()
+  const started = Promise.withResolvers<Ready>()
+  void exited.then(() => {
+    const error = new Error(`The platform process ended with ${child.exitCode ?? child.signalCode}.\n${printed}`)
+    for (const { reject } of [started, ...waiting.values()]) reject(error)
+  })
+  child.on('message', (message: { ready: Ready } | { id: number; value?: unknown; error?: string }) => {
+    if ('ready' in message) return started.resolve(message.ready)
+    const answer = waiting.get(message.id)
+    waiting.delete(message.id)
+    if (message.error === undefined) answer?.resolve(message.value)
+    else answer?.reject(new Error(message.error))
+  })
+  let calls = 0
+  const call = ((name, ...args) => {
+    const id = calls++
+    const answer = Promise.withResolvers<unknown>()
+    waiting.set(id, answer)
+    child.send({ id, name, args })
+    return answer.promise
+  }) as Call
+  return { ready: await started.promise, call, exited }
 }
 
 export function createClient(instance: { api_url: string; edge_url: string; token: string }): Client {
@@ -147,13 +205,13 @@ export function createClient(instance: { api_url: string; edge_url: string; toke
       return body.deployment
     },
 
-    async ended(slug, id, timeout_ms = 120_000) {
+    async ended(slug, id) {
       return until(
         async () => {
           const deployment = await client.deployment(slug, id)
           return ['ready', 'failed', 'canceled'].includes(deployment.status) ? deployment : undefined
         },
-        { timeout_ms, what: `the end of ${id}` },
+        { what: `the end of ${id}` },
       )
     },
 

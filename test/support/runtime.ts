@@ -7,6 +7,7 @@ import type { BuildPlan, ServerPlan, StaticPlan } from '../../server/contract/bu
 import { newId } from '../../server/lib/id.ts'
 import { silentLog } from '../../server/lib/log.ts'
 import type { Artifact, Exit, Instance, Runtime, RuntimeOptions } from '../../server/runtime/runtime.ts'
+import { until } from './until.ts'
 
 const root = join(import.meta.dirname, '../..')
 
@@ -152,18 +153,8 @@ export async function answerOf(instance: Instance, path = '/'): Promise<string> 
   return eventually(async () => (await fetch(`http://${instance.host}:${instance.port}${path}`, { signal: AbortSignal.timeout(2_000) })).text())
 }
 
-/** Looks until it holds; fails with the last reason after `within_ms`. */
-export async function eventually<T>(look: () => Promise<T> | T, within_ms = 15_000): Promise<T> {
-  const until = performance.now() + within_ms
-  for (;;) {
-    try {
-      return await look()
-    } catch (error) {
-      if (performance.now() > until) throw error
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
-  }
-}
+/** Asks until nothing is thrown. */
+export const eventually = <T>(look: () => Promise<T> | T): Promise<T> => until(look, { what: 'an answer' }) as Promise<T>
 
 export const command = (file: string, args: string[]): Promise<string> =>
   new Promise((resolve, reject) => {

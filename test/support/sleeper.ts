@@ -82,7 +82,6 @@ export function watchBed(options: { runtime: 'process' | 'docker'; data_dir: str
     reaches: (id, wanted) =>
       until(async () => ((await depth(id).catch(() => undefined)) === wanted ? true : undefined), {
         what: `${id} to be ${wanted}`,
-        timeout_ms: 60_000,
       }),
   }
 }

@@ -1,15 +1,30 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Asks again until there is an answer; what is waited for is a state, never a span of time. */
-export async function until<T>(
-  ask: () => Promise<T | undefined> | T | undefined,
-  options: { timeout_ms?: number; what: string; every_ms?: number },
-): Promise<T> {
-  const giveUpAt = performance.now() + (options.timeout_ms ?? 30_000)
+/** One bound for all of a test's waiting: that of the runner, less the time to say what was waited for (ms). */
+export const testTimeout_ms = 180_000
+const reporting_ms = 5_000
+let deadline = Infinity
+
+/** Called by the set-up of every suite as each test begins. */
+export function startDeadline(): void {
+  deadline = performance.now() + testTimeout_ms - reporting_ms
+}
+
+/**
+ * Asks again until there is an answer: `ask` returns undefined, or throws, while the state is not there yet. The bound is the
+ * runner's own; past it the error names what was waited for and what was last seen.
+ */
+export async function until<T>(ask: () => Promise<T | undefined> | T | undefined, options: { what: string; every_ms?: number }): Promise<T> {
+  const giveUpAt = deadline === Infinity ? performance.now() + testTimeout_ms - reporting_ms : deadline
   for (;;) {
-    const answer = await ask()
-    if (answer !== undefined) return answer
-    if (performance.now() > giveUpAt) throw new Error(`waited ${options.timeout_ms ?? 30_000} ms in vain for ${options.what}`)
+    let seen = 'nothing'
+    try {
+      const answer = await ask()
+      if (answer !== undefined) return answer
+    } catch (error) {
+      seen = String(error)
+    }
+    if (performance.now() > giveUpAt) throw new Error(`waited in vain for ${options.what}; last seen: ${seen}`)
     await delay(options.every_ms ?? 50)
   }
 }

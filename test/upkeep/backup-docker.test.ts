@@ -78,7 +78,7 @@ describe.skipIf(!requires('docker').ok)('on Docker', () => {
         const answer = await again?.edge('book.localhost', '/guests')
         return answer?.status === 200 ? answer.body : undefined
       },
-      { what: 'the app to be adopted', timeout_ms: 60_000 },
+      { what: 'the app to be adopted' },
     )
     expect(page).toBe('Ada,Grace')
   })

@@ -237,7 +237,7 @@ describe('restored into a new folder', () => {
           const answer = await edge(host, path)
           return answer.status === 200 ? answer.body : undefined
         },
-        { what: `${host} to answer`, timeout_ms: 30_000 },
+        { what: `${host} to answer` },
       )
     expect(await page('a-site.localhost')).toBe('<h1>a site</h1>')
     expect(await page('sent.localhost')).toBe('<h1>sent</h1>')

@@ -57,7 +57,7 @@ describe.skipIf(!requires('docker').ok)('on Docker', () => {
         const { body } = await home.api<{ kinds: DiskUse[] }>('GET', '/instance/disk')
         return body.kinds.find((one) => one.kind === kind && one.place === 'engine' && one.count !== null)
       },
-      { what: `${kind} to be counted`, timeout_ms: 60_000 },
+      { what: `${kind} to be counted` },
     )
   const built = async (view: EngineView) => (await view.images()).filter(({ role }) => role === 'image').map(({ deployment_id }) => deployment_id)
 

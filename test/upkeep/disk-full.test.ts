@@ -58,7 +58,7 @@ describe.skipIf(!requires('tmpfs').ok)('a full disk', () => {
         const found = await deployment(slug, id)
         return ['ready', 'failed', 'canceled'].includes(found.status) ? found : undefined
       },
-      { what: `the end of ${id}`, timeout_ms: 60_000 },
+      { what: `the end of ${id}` },
     )
   const slugs = async () => ((await ask('GET', '/v1/projects?limit=100')).body.projects as Project[]).map(({ slug }) => slug).toSorted()
   const names = (place: string) => (existsSync(join(data, place)) ? readdirSync(join(data, place)) : [])

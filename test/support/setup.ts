@@ -1,0 +1,18 @@
+import { beforeEach } from 'vitest'
+import { startDeadline } from './until.ts'
+
+beforeEach(startDeadline)
+
+/**
+ * Signal 0 to a process group, or a pid of -1, would end the run itself. A pid that is missing in a test turns into 0: refuse it with
+ * a sentence instead.
+ */
+const kill = process.kill.bind(process)
+const guarded = Symbol.for('homeport.kill-guard')
+if (!(guarded in process)) {
+  Object.defineProperty(process, guarded, { value: true })
+  process.kill = (pid, signal) => {
+    if (pid === 0 || pid === -1) throw new RangeError(`${signal ?? 'SIGTERM'} to ${pid} would end this run; which process was meant?`)
+    return kill(pid, signal)
+  }
+}

@@ -1,0 +1,80 @@
+import type { Clock, Timer } from '../../server/lib/clock.ts'
+
+export interface TestClock extends Clock {
+  /** Moves time forward and runs every timer that falls due, in order, each at its own moment. */
+  advance(ms: number): Promise<void>
+}
+
+interface Pending {
+  due: number
+  run: () => void
+  /** Of an interval. */
+  every_ms?: number
+  handle?: NodeJS.Timeout
+}
+
+/**
+ * A clock that tests move. With `frozen_at` (a date, or milliseconds since 1970) time stands still between calls of `advance`: for
+ * pure code. Without it time also passes by itself, so that a platform that does real work (builds, health checks) is not held up.
+ */
+export function createTestClock({ frozen_at }: { frozen_at?: string | number } = {}): TestClock {
+  const isFrozen = frozen_at !== undefined
+  const started_at = isFrozen ? new Date(frozen_at).getTime() : Date.now()
+  const origin = performance.now()
+  let advanced_ms = 0
+  const pending = new Set<Pending>()
+  const elapsed = () => (isFrozen ? 0 : performance.now() - origin) + advanced_ms
+
+  const arm = (timer: Pending) => {
+    clearTimeout(timer.handle)
+    if (!isFrozen) timer.handle = setTimeout(() => fire(timer), Math.max(0, timer.due - elapsed())).unref()
+  }
+  const fire = (timer: Pending) => {
+    clearTimeout(timer.handle)
+    if (timer.every_ms === undefined) pending.delete(timer)
+    else {
+      timer.due += Math.max(1, timer.every_ms)
+      arm(timer)
+    }
+    timer.run()
+  }
+  const add = (timer: Pending): Timer => {
+    pending.add(timer)
+    arm(timer)
+    const handle: Timer = {
+      cancel() {
+        clearTimeout(timer.handle)
+        pending.delete(timer)
+      },
+      // The process under test stays alive by its servers.
+      unref: () => handle,
+    }
+    return handle
+  }
+
+  return {
+    now: () => started_at + elapsed(),
+    monotonic: elapsed,
+    setTimeout: (run, ms) => add({ due: elapsed() + ms, run }),
+    setInterval: (run, ms) => add({ due: elapsed() + ms, run, every_ms: ms }),
+    async advance(ms) {
+      const target = elapsed() + ms
+      for (;;) {
+        const next = [...pending].sort((a, b) => a.due - b.due)[0]
+        if (!next || next.due > target) break
+        advanced_ms += Math.max(0, next.due - elapsed())
+        fire(next)
+        await settled()
+      }
+      advanced_ms += Math.max(0, target - elapsed())
+      for (const timer of pending) arm(timer)
+      await settled()
+    },
+  }
+}
+
+/** Promise callbacks of a timer have run, and so has what they scheduled for the next turn of the event loop. */
+const settled = () => new Promise((resolve) => setImmediate(resolve))
+
+/** A clock for code that only reads the time: `at` is a date or milliseconds since 1970. */
+export const fixedClock = (at: string | number): TestClock => createTestClock({ frozen_at: at })
