@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -8,14 +8,37 @@ export type Requirement = 'linux' | 'root' | 'tmpfs' | 'docker' | 'chromium' | '
 
 const found = new Map<Requirement, { ok: boolean; reason: string }>()
 
-/** Whether this machine has what a suite needs; the closing summary of `npm test` names what it lacks and how to get it. */
-export function requires(what: Requirement): { ok: boolean; reason: string } {
-  let answer = found.get(what)
-  if (!answer) {
-    answer = look[what]()
-    found.set(what, answer)
+/** One line of the file that `HOMEPORT_TEST_LACKS` names. `file` is the test file that asked, as an absolute path. */
+export interface Lack {
+  requirement: Requirement
+  reason: string
+  file: string
+}
+
+/**
+ * Whether this machine has what a test needs. Each answer that is not ok is appended to the file that `HOMEPORT_TEST_LACKS` names, so
+ * that whoever runs the tests knows why a file skipped some.
+ */
+export function requires(requirement: Requirement): { ok: boolean; reason: string } {
+  const answer = found.get(requirement) ?? look[requirement]()
+  found.set(requirement, answer)
+  const record = process.env.HOMEPORT_TEST_LACKS
+  if (record && !answer.ok) {
+    const lack: Lack = { requirement, reason: answer.reason, file: testFile() }
+    appendFileSync(record, `${JSON.stringify(lack)}\n`)
   }
   return answer
+}
+
+/** The test file that runs: as Vitest says, or the outermost one that called (Playwright). */
+function testFile(): string {
+  const worker = (globalThis as { __vitest_worker__?: { filepath?: string } }).__vitest_worker__
+  if (worker?.filepath) return worker.filepath
+  const limit = Error.stackTraceLimit
+  Error.stackTraceLimit = 100
+  const callers = [...(new Error().stack ?? '').matchAll(/(?:file:\/\/)?(\/[^\s()]+\.(?:test|spec)\.ts)/g)]
+  Error.stackTraceLimit = limit
+  return callers.at(-1)?.[1] ?? ''
 }
 
 /** Linux answers on all of 127.0.0.0/8; elsewhere a second address has to be given to the machine first. */
