@@ -10,13 +10,16 @@ export function startDeadline(): void {
   deadline = performance.now() + testTimeout_ms - reporting_ms
 }
 
+/** The first pauses between two questions are short: most states come at once. */
+const first_ms = 5
+
 /**
  * Asks again until there is an answer: `ask` returns undefined, or throws, while the state is not there yet. The bound is the
  * runner's own; past it the error names what was waited for and what was last seen.
  */
 export async function until<T>(ask: () => Promise<T | undefined> | T | undefined, options: { what: string; every_ms?: number }): Promise<T> {
   const giveUpAt = deadline === Infinity ? performance.now() + testTimeout_ms - reporting_ms : deadline
-  for (;;) {
+  for (let pause_ms = first_ms; ; pause_ms *= 2) {
     let seen = 'nothing'
     try {
       const answer = await ask()
@@ -25,6 +28,6 @@ export async function until<T>(ask: () => Promise<T | undefined> | T | undefined
       seen = String(error)
     }
     if (performance.now() > giveUpAt) throw new Error(`waited in vain for ${options.what}; last seen: ${seen}`)
-    await delay(options.every_ms ?? 50)
+    await delay(Math.min(pause_ms, options.every_ms ?? 50))
   }
 }
