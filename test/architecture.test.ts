@@ -1,29 +1,14 @@
 /** Holds the house to its plan: who may import whom, no cycles, no long files, no reach past the doors. The plan is in README.md. */
-import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, statSync } from 'node:fs'
-import { dirname, extname, join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { existsSync, readFileSync } from 'node:fs'
+import { extname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { root } from './runner/command.ts'
+import { type Import, importsOf, isCode, listFiles, withoutComments } from './runner/imports.ts'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
-
-/** Tracked files and new ones that git would track. */
-const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
-  .split('\n')
-  .filter((file) => file !== '' && existsSync(join(root, file)) && statSync(join(root, file)).isFile())
-
-const code = files.filter((file) => /\.(ts|tsx|mjs|cts|mts)$/.test(file) && !/^test\/(apps|fixtures)\//.test(file))
+const files = listFiles()
+const code = files.filter(isCode)
 const textOf = new Map(code.map((file) => [file, readFileSync(join(root, file), 'utf8')]))
-
-interface Import {
-  from: string
-  /** A file of ours, relative to the root, or the name of a package. */
-  to: string
-  is_own: boolean
-  is_type_only: boolean
-}
-
-const imports = code.flatMap((file) => importsOf(file))
+const imports = code.flatMap((file) => importsOf(file, textOf.get(file)))
 
 /**
  * Room -> what it may import: other rooms (by prefix), and packages. `type:` allows a type only.
@@ -222,25 +207,6 @@ function isAllowed(room: string, allowed: { rooms: string[]; packages: string[];
   return allowed.packages.includes('*') || allowed.packages.includes(name)
 }
 
-function importsOf(file: string): Import[] {
-  const source = withoutComments(textOf.get(file)!)
-  const found: Import[] = []
-  const statement = /(?:^|\n|;)\s*(?:import|export)\s+(type\s+)?(?:([^'";]*?)\s+from\s+)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/g
-  for (const [, type, names = '', path, lazy] of source.matchAll(statement)) {
-    const specifier = (path ?? lazy)!.split('?')[0]!
-    const inner = /^\{([^}]*)\}$/.exec(names.trim())?.[1]
-    const isInlineType = inner !== undefined && inner.split(',').every((name) => name.trim() === '' || name.trim().startsWith('type '))
-    const isOwn = specifier.startsWith('.')
-    found.push({
-      from: file,
-      to: isOwn ? relative(root, join(root, dirname(file), specifier)) : specifier,
-      is_own: isOwn,
-      is_type_only: type !== undefined || isInlineType,
-    })
-  }
-  return found
-}
-
 function circles(): string[] {
   const next = new Map<string, string[]>()
   // A type is gone at run time: it closes no circle.
@@ -271,8 +237,4 @@ function isLocked(packages: Record<string, unknown>, path: string, name: string)
 /** Leaves of a template what is computed in it. */
 function withoutTexts(source: string): string {
   return source.replace(/`(?:[^`\\]|\\.)*`/g, (text) => (text.match(/\$\{[^}]*\}/g) ?? []).join(' ')).replace(/'(?:[^'\\\n]|\\.)*'/g, "''")
-}
-
-function withoutComments(source: string): string {
-  return source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|[^:'"`])\/\/[^\n]*/g, '$1')
 }

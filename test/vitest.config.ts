@@ -30,7 +30,6 @@ export default defineConfig({
   root,
   resolve,
   test: {
-    watch: false,
     passWithNoTests: false,
     maxWorkers: 2,
     projects: [

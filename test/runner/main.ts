@@ -1,0 +1,117 @@
+/**
+ * `main.ts [command] [arguments]`: what `npm test` and its relatives run. Prints the plan, each part's progress, the time of each part
+ * and, last, one line that counts: `N passed, N failed, N skipped`.
+ */
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { requires } from '../support/requirements.ts'
+import { changedSince, defaultBase, testsReachedBy } from './changed.ts'
+import { runChecks } from './checks.ts'
+import { root, runScript, script } from './command.ts'
+import { plantMutants } from './mutants.ts'
+import { type RunResult, type Totals, createTotals } from './totals.ts'
+
+const out = join(root, 'out', 'test')
+rmSync(out, { recursive: true, force: true })
+mkdirSync(out, { recursive: true })
+const lacks_file = join(out, 'lacks.jsonl')
+
+const vitest = [script('vitest/vitest.mjs'), 'run', '--config', 'test/vitest.config.ts']
+const playwright = [script('@playwright/test/cli.js'), 'test', '--config', 'test/e2e/playwright.config.ts']
+
+type Tier = 'default' | 'full'
+/** A part of a run: its name and what it does. */
+type Part = [name: string, run: (totals: Totals) => Promise<void>]
+
+const [command = 'test', ...args] = process.argv.slice(2)
+
+if (command === 'check') await runParts([['check', (totals) => runChecks(totals, out)], vitestPart('architecture', ['test/architecture.test.ts'])])
+else if (command === 'changed') await runParts(changedParts(args))
+else if (command === 'full') await runParts(fullParts(args))
+else if (command === 'watch') process.exitCode = await watch(args)
+else if (command === 'mutants') process.exitCode = await plantMutants(args)
+else if (process.argv.length > 2) process.exitCode = await runChosen(process.argv.slice(2))
+else await runParts([['check', (totals) => runChecks(totals, out)], vitestPart('vitest', []), browserPart('browser', [])])
+
+/** `npm test -- test/edge/cache.test.ts -t "name"`: vitest itself with these arguments, or Playwright for files of test/e2e. */
+async function runChosen(chosen: string[]): Promise<number> {
+  const tool = chosen.some((one) => one.startsWith('test/e2e')) ? playwright : vitest
+  // A file that is named is run, whichever tier it is of.
+  const tier: Tier = chosen.some((one) => one.includes('.full.')) ? 'full' : 'default'
+  const { code } = await runScript([...tool, ...chosen], { is_shown: true, env: { HOMEPORT_TEST_TIER: tier } })
+  return code
+}
+
+/** vitest stays and runs what each saved file reaches. */
+async function watch(files: string[]): Promise<number> {
+  const { code } = await runScript([script('vitest/vitest.mjs'), 'watch', '--config', 'test/vitest.config.ts', ...files], { is_shown: true })
+  return code
+}
+
+function changedParts([base = defaultBase()]: string[]): Part[] {
+  const changed = changedSince(base)
+  const reached = testsReachedBy(changed)
+  const specs = reached.filter((file) => file.startsWith('test/e2e/'))
+  const tests = reached.filter((file) => !specs.includes(file) && !file.includes('.full.'))
+  console.log(`${changed.length} files differ from ${base}; they reach ${tests.length} test files and ${specs.length} browser specs.`)
+  return [
+    ['check', (totals) => runChecks(totals, out)],
+    ...(tests.length > 0 ? [vitestPart('vitest', tests)] : []),
+    ...(specs.length > 0 ? [browserPart('browser', specs)] : []),
+  ]
+}
+
+/** One part per folder of test/ that has tests; `check` first, `browser` last. */
+function fullParts(wanted: string[]): Part[] {
+  const folders = readdirSync(join(root, 'test'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && readdirSync(join(root, 'test', entry.name)).some((name) => name.endsWith('.test.ts')))
+    .map(({ name }) => name)
+    .toSorted()
+  const parts: Part[] = [
+    ['check', (totals) => runChecks(totals, out)],
+    vitestPart('architecture', ['test/architecture.test.ts'], 'full'),
+    ...folders.map((folder) => vitestPart(folder, [`test/${folder}/`], 'full')),
+    browserPart('browser', [], 'full'),
+  ]
+  const unknown = wanted.filter((name) => !parts.some(([part]) => part === name))
+  if (unknown.length > 0) throw new Error(`No such part: ${unknown.join(', ')}. There are ${parts.map(([name]) => name).join(', ')}.`)
+  return wanted.length === 0 ? parts : parts.filter(([name]) => wanted.includes(name))
+}
+
+async function runParts(parts: Part[]): Promise<void> {
+  const totals = createTotals(lacks_file)
+  const times: [string, number][] = []
+  if (parts.length > 1) console.log(`Plan: ${parts.map(([name]) => name).join(', ')}`)
+  for (const [name, run] of parts) {
+    const started = performance.now()
+    if (parts.length > 1) console.log(`\n== ${name} (${times.length + 1} of ${parts.length})`)
+    await run(totals)
+    times.push([name, (performance.now() - started) / 1000])
+  }
+  if (parts.length > 1) {
+    console.log('\nTime per part:')
+    for (const [name, seconds] of times) console.log(`  ${name.padEnd(14)} ${seconds.toFixed(0).padStart(5)} s`)
+  }
+  process.exitCode = totals.close() ? 0 : 1
+}
+
+function vitestPart(name: string, files: string[], tier: Tier = 'default'): Part {
+  const reporters = ['--reporter=default', `--reporter=${join(root, 'test/runner/vitest-reporter.ts')}`]
+  return [name, (totals) => runSuite(name, [...vitest, ...reporters, ...files], tier, totals)]
+}
+
+function browserPart(name: string, files: string[], tier: Tier = 'default'): Part {
+  const list = requires('chromium').ok ? [] : ['--list']
+  const reporters = `--reporter=list,${join(root, 'test/runner/playwright-reporter.ts')}`
+  return [name, (totals) => runSuite(name, [...playwright, reporters, ...list, ...files], tier, totals)]
+}
+
+async function runSuite(name: string, args: string[], tier: Tier, totals: Totals): Promise<void> {
+  const resultFile = join(out, `${name}.json`)
+  const env = { HOMEPORT_TEST_TIER: tier, HOMEPORT_TEST_RESULT: resultFile, HOMEPORT_TEST_LACKS: lacks_file }
+  const { code } = await runScript(args, { is_shown: true, env })
+  if (!existsSync(resultFile)) return totals.fail(`${name} ended with ${code} and without a result (see above)`)
+  const result = JSON.parse(readFileSync(resultFile, 'utf8')) as RunResult
+  totals.add(result)
+  if (code !== 0 && result.failed === 0) totals.fail(`${name} ended with ${code} although no test failed (see above)`)
+}
