@@ -53,7 +53,8 @@ export function createTestClock({ frozen_at }: { frozen_at?: string | number } =
   }
 
   return {
-    now: () => started_at + elapsed(),
+    // Whole milliseconds, as Date.now() returns them: rows hold differences of two as integers.
+    now: () => Math.floor(started_at + elapsed()),
     monotonic: elapsed,
     setTimeout: (run, ms) => add({ due: elapsed() + ms, run }),
     setInterval: (run, ms) => add({ due: elapsed() + ms, run, every_ms: ms }),
