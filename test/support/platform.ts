@@ -51,6 +51,8 @@ export interface PlatformSettings {
   registrar?: RegistrarChoice
   /** A mail server; without one nothing is sent. */
   smtp_url?: string
+  /** Addresses where a Docker engine is looked for, such as that of `createEngineGate`. */
+  docker_candidates?: string[]
   /** How far the platform's clock is ahead of the system's when it starts. */
   ahead_ms?: number
   /** URL of a module whose export `host` is a `PlatformHost`: what cannot be sent to a process, such as a camera or a keychain. */

@@ -1,6 +1,8 @@
-import { beforeEach } from 'vitest'
+import { beforeAll, beforeEach } from 'vitest'
 import { startDeadline } from './until.ts'
 
+// Files share a worker process: the hooks of a file must not wait by the deadline of the file before.
+beforeAll(startDeadline)
 beforeEach(startDeadline)
 
 /**
