@@ -187,7 +187,7 @@ export function createApps(deps: YardDeps): Apps {
     try {
       candidate = await launch(app.spec, signal)
       const { instance, ended } = candidate
-      if (instance) await untilHealthy({ instance, ended, signal, note: () => {} })
+      if (instance) await untilHealthy({ instance, ended, signal, clock: deps.clock, note: () => {} })
       signal.throwIfAborted()
       app.candidate = candidate
       show(app)

@@ -1,7 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { BuildLog } from '../contract/build-log.ts'
 import type { StepName, StepStatus } from '../contract/deployments.ts'
-import { isoTime } from '../lib/clock.ts'
+import { isoTime, sleep } from '../lib/clock.ts'
 import { updateStep } from '../store/deployments.ts'
 import type { Db } from '../store/open.ts'
 import { createLogWriter, type LogWriterOptions } from './log-writer.ts'
@@ -48,7 +47,7 @@ export function createBuildLog(options: Omit<LogWriterOptions, 'keep_head_bytes'
       if (running) mark(running, status)
       running = undefined
       // Nobody shall read the status that follows before the last line.
-      while (!writer.flush()) await delay(5)
+      while (!writer.flush()) await sleep(options.clock, 5)
     },
   }
 }

@@ -1,10 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { RuntimeName, SourceKind } from '../contract/deployments.ts'
 import { Problem } from '../contract/errors.ts'
 import type { StreamEvent } from '../contract/operation.ts'
 import type { Page } from '../edge/edge.ts'
 import { newId } from '../lib/id.ts'
-import { isoTime } from '../lib/clock.ts'
+import { isoTime, sleep } from '../lib/clock.ts'
 import {
   findDeploymentById,
   findQueuedOf,
@@ -126,11 +125,12 @@ export function createEngine(options: YardOptions): Engine {
       reapDue()
     },
     pause: (ms, signal) =>
-      delay(ms, true, { signal }).catch((error: unknown) => {
-        if (signal.aborted) return false
-        throw error
-      }),
+      sleep(clock, ms, signal).then(
+        () => true,
+        () => false,
+      ),
   }
+  const followed = { db: store.db, logs: store.logs, bus, clock }
   const apps = createApps(deps)
   const outgoing = createOutgoing(deps)
   /** Runtimes that were cleared of what the last run left. */
@@ -303,10 +303,10 @@ export function createEngine(options: YardOptions): Engine {
       return outgoing.read(row, signal)
     },
 
-    followBuild: (deploymentId, more) => followBuild({ db: store.db, logs: store.logs, bus }, deploymentId, more),
+    followBuild: (deploymentId, more) => followBuild(followed, deploymentId, more),
     followRuntime(project_id, { branch = null, ...more }) {
       const stream = logOf({ project_id, target: branch === null ? 'production' : 'preview', branch })
-      return followRuntime({ db: store.db, logs: store.logs, bus }, stream, more)
+      return followRuntime(followed, stream, more)
     },
 
     refreshHosts: (projectId) => routes.refreshHosts(projectId),

@@ -2,6 +2,7 @@ import type { Failure } from '../contract/deployments.ts'
 import { limits } from '../contract/limits.ts'
 import type { StreamEvent } from '../contract/operation.ts'
 import type { Bus } from '../lib/bus.ts'
+import type { Clock } from '../lib/clock.ts'
 import { findDeploymentById } from '../store/deployments.ts'
 import type { LogStore } from '../store/logs.ts'
 import type { Db } from '../store/open.ts'
@@ -11,6 +12,7 @@ export interface FollowDeps {
   db: Db
   logs: LogStore
   bus: Bus
+  clock: Clock
 }
 
 /** A runtime log's reader who has taken nothing for this long and is far behind is told so, and goes on at the end. */
@@ -66,13 +68,13 @@ export async function* followRuntime(
     for (;;) {
       for (const batch of records(deps.logs, stream, at)) {
         if (batch.dropped > 0) yield { event: 'lagged', data: { dropped: batch.dropped } }
-        const begun = performance.now()
+        const begun = deps.clock.monotonic()
         for (const record of batch.texts) {
           at = batch.first++
           yield runtimeEvent(record, `${stream}.${at}`, options.json)
         }
         if (options.signal.aborted) return
-        if (performance.now() - begun > stalled_ms) {
+        if (deps.clock.monotonic() - begun > stalled_ms) {
           const place = (deps.logs.tail(stream, limits.stream_backlog_bytes)[0]?.first ?? 0) - 1
           if (place > at) {
             yield { event: 'lagged', data: { dropped: place - at } }

@@ -1,6 +1,6 @@
 import { request } from 'node:http'
-import { setTimeout as delay } from 'node:timers/promises'
 import { limits } from '../contract/limits.ts'
+import { type Clock, sleep } from '../lib/clock.ts'
 import { BuildFailure, type Exit, type Instance } from '../runtime/runtime.ts'
 
 export interface HealthCheck {
@@ -8,6 +8,7 @@ export interface HealthCheck {
   /** Resolves when the instance ends before it answers. */
   ended: Promise<Exit>
   signal: AbortSignal
+  clock: Clock
   timeout_ms?: number
   /** Called once when it listens on another port than the one it was given. */
   note(line: string): void
@@ -21,9 +22,9 @@ const elsewhere_ms = 8_000
  * says what it did instead: ended, listened elsewhere, answered with an error, or nothing at all.
  */
 export async function untilHealthy(check: HealthCheck): Promise<void> {
-  const { instance } = check
+  const { instance, clock } = check
   const timeout = check.timeout_ms ?? limits.health_check_ms
-  const begun = performance.now()
+  const begun = clock.monotonic()
   let exit: Exit | undefined
   void check.ended.then((value) => {
     exit = value
@@ -39,7 +40,7 @@ export async function untilHealthy(check: HealthCheck): Promise<void> {
     if (exit) continue
     if (status !== undefined && status < 500) return
     if (status !== undefined) lastStatus = status
-    const spent = performance.now() - begun
+    const spent = clock.monotonic() - begun
     if (status === undefined && spent > 1_000) {
       const ports = await instance.listeningPorts()
       const right = ports.find((found) => found.port === instance.port)
@@ -50,7 +51,7 @@ export async function untilHealthy(check: HealthCheck): Promise<void> {
     if (spent > timeout || (elsewhere && spent > elsewhere_ms)) throw unhealthy({ instance, lastStatus, elsewhere, timeout })
     // Often at first, and never much later than it could have been: a visitor may wait for this.
     const wait = Math.min(500, Math.max(5, spent / 40))
-    await Promise.race([delay(wait, undefined, { signal: check.signal }), check.ended])
+    await Promise.race([sleep(clock, wait, check.signal), check.ended])
   }
 }
 

@@ -1,6 +1,6 @@
 import { limits } from '../contract/limits.ts'
 import type { Bus } from '../lib/bus.ts'
-import { type Clock, isoTime } from '../lib/clock.ts'
+import { type Clock, isoTime, type Timer } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { isBusy, isFull } from '../store/database.ts'
 import type { LogStore } from '../store/logs.ts'
@@ -49,7 +49,7 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
   /** Said once, until one is taken again. */
   let losing = false
   let met_full_disk = false
-  let timer: NodeJS.Timeout | undefined
+  let timer: Timer | undefined
   let stamp = { at: 0, text: '' }
 
   const now = () => {
@@ -62,11 +62,11 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
     batch.push(text)
     bytes += text.length + 1
     if (bytes >= batchBytes) flush()
-    else timer ??= setTimeout(flush, batchMs)
+    else timer ??= clock.setTimeout(flush, batchMs)
   }
 
   const flush = (): boolean => {
-    clearTimeout(timer)
+    timer?.cancel()
     timer = undefined
     if (batch.length === 0) return true
     const chunk = { stream, first: record + 1, records: batch.length, lines, last_line: lineNumber, bytes, body: batch.join('\n') }
@@ -77,7 +77,7 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
     } catch (error) {
       // A checkpoint holds the file for a moment: the batch waits, as long as it is not too much for memory.
       if (isBusy(error) && bytes < limits.stream_backlog_bytes) {
-        timer = setTimeout(flush, batchMs)
+        timer = clock.setTimeout(flush, batchMs)
         return false
       }
       // A full disk or a held file: these lines are lost, the app or build goes on, and the next ones are numbered after them.

@@ -171,6 +171,7 @@ async function healthy(run: Run, candidate: Candidate): Promise<void> {
     instance: candidate.instance,
     ended: candidate.ended,
     signal,
+    clock: run.deps.clock,
     note: (line) => log.note('health_check', `The app is ${line}.`),
   })
 }

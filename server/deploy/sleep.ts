@@ -155,8 +155,7 @@ export function createSleepWatch(deps: YardDeps, sleepers: Sleepers): SleepWatch
     const now = monotonic()
     if (now - lookedAt > every() + gap_ms) notBefore = now
     lookedAt = now
-    timer = setTimeout(look, every())
-    timer.unref()
+    timer = deps.clock.setTimeout(look, every()).unref()
     if (busy) return
     const due: (() => Promise<void>)[] = []
     for (const app of sleepers.all()) {
@@ -214,8 +213,7 @@ export function createSleepWatch(deps: YardDeps, sleepers: Sleepers): SleepWatch
     (app.sleep = { since: monotonic(), depth, settled: Promise.resolve(), stopping: false, waking: false, memory_mb: 0 })
 
   const every = () => Math.min(1_000, deps.settings().sleep_after_s * 250)
-  let timer = setTimeout(look, every())
-  timer.unref()
+  let timer = deps.clock.setTimeout(look, every()).unref()
 
   return {
     wake(app, by) {
@@ -237,7 +235,7 @@ export function createSleepWatch(deps: YardDeps, sleepers: Sleepers): SleepWatch
       notBefore = monotonic()
     },
     close() {
-      clearTimeout(timer)
+      timer.cancel()
     },
   }
 }

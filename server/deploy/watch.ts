@@ -1,5 +1,5 @@
 import { setImmediate as breathe } from 'node:timers/promises'
-import { isoTime } from '../lib/clock.ts'
+import { isoTime, type Timer } from '../lib/clock.ts'
 import type { BranchesRequest, RepositoryEvents } from '../source/index.ts'
 import { SourceFailure } from '../source/source.ts'
 import { forgetBranch, listOpenPreviews, noteBranch, readBranches, readWatch, updateWatch } from '../store/previews.ts'
@@ -49,7 +49,7 @@ interface Watched {
   /** When it is looked at next, by the monotonic clock. */
   due: number
   failures: number
-  settling: NodeJS.Timeout | undefined
+  settling: Timer | undefined
   looking: Promise<void> | undefined
   /** Something changed while it was being looked at. */
   isStale: boolean
@@ -106,7 +106,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
   }
 
   const drop = (entry: Watched): void => {
-    clearTimeout(entry.settling)
+    entry.settling?.cancel()
     entry.events?.close()
     watched.delete(entry.project_id)
   }
@@ -121,7 +121,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
 
   /** One look at a time at each; one that is asked for meanwhile comes after it. */
   const look = (entry: Watched): Promise<void> => {
-    clearTimeout(entry.settling)
+    entry.settling?.cancel()
     entry.settling = undefined
     if (entry.looking) {
       entry.isStale = true
@@ -183,8 +183,8 @@ export function createWatcher(options: WatcherOptions): Watcher {
     if ([...watched.values()].filter((one) => one.events).length >= mostFollowed) return
     entry.events = options.followRepository(entry.url, () => {
       if (watched.get(entry.project_id) !== entry) return
-      clearTimeout(entry.settling)
-      entry.settling = setTimeout(() => void look(entry), settle_ms)
+      entry.settling?.cancel()
+      entry.settling = clock.setTimeout(() => void look(entry), settle_ms)
     })
   }
 
@@ -269,8 +269,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
     if (name.startsWith('project:') && !ended.signal.aborted) followSoon([name.slice('project:'.length)])
   })
 
-  const timer = setInterval(tick, 1_000)
-  timer.unref()
+  const timer = clock.setInterval(tick, 1_000).unref()
   return {
     async check(projectId) {
       await follow(projectId)
@@ -293,7 +292,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
     async close() {
       ended.abort()
       offBus()
-      clearInterval(timer)
+      timer.cancel()
       const looks = [...watched.values()].map((entry) => entry.looking)
       for (const entry of watched.values()) drop(entry)
       for (const next of queue.splice(0)) next()

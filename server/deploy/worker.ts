@@ -1,4 +1,4 @@
-import { isoTime } from '../lib/clock.ts'
+import { isoTime, type Timer } from '../lib/clock.ts'
 import type { RuntimeName } from '../contract/deployments.ts'
 import { Problem } from '../contract/errors.ts'
 import { claimOldestQueued, resetSteps, swapStatus } from '../store/deployments.ts'
@@ -43,7 +43,7 @@ export function createWorker(deps: YardDeps, apps: Apps, runtimes: () => readonl
   let closed = false
   let claiming = false
   let rungAgain = false
-  let retry: NodeJS.Timeout | undefined
+  let retry: Timer | undefined
 
   const claim = async (): Promise<void> => {
     const available = await availableRuntimes()
@@ -85,8 +85,8 @@ export function createWorker(deps: YardDeps, apps: Apps, runtimes: () => readonl
         .filter((name) => queued.has(name))
         .map(async (name) => ({ name, available: (await deps.runtime(name).probe()).available })),
     )
-    clearTimeout(retry)
-    if (answers.some((answer) => !answer.available) && !closed) retry = setTimeout(ring, engineRetry_ms)
+    retry?.cancel()
+    if (answers.some((answer) => !answer.available) && !closed) retry = deps.clock.setTimeout(ring, engineRetry_ms)
     return answers.filter((answer) => answer.available).map((answer) => answer.name)
   }
 
@@ -100,7 +100,7 @@ export function createWorker(deps: YardDeps, apps: Apps, runtimes: () => readonl
     void claim()
       .catch((error: unknown) => {
         deps.log.error('claim_failed', { error })
-        retry = setTimeout(ring, engineRetry_ms)
+        retry = deps.clock.setTimeout(ring, engineRetry_ms)
       })
       .finally(() => {
         claiming = false
@@ -113,9 +113,9 @@ export function createWorker(deps: YardDeps, apps: Apps, runtimes: () => readonl
 
   const begin = (row: DeploymentRow) => {
     const controller = new AbortController()
-    const timer = setTimeout(() => controller.abort('timeout' satisfies StopReason), deps.settings().build_timeout_s * 1000)
+    const timer = deps.clock.setTimeout(() => controller.abort('timeout' satisfies StopReason), deps.settings().build_timeout_s * 1000)
     const done = work(row, controller.signal).finally(() => {
-      clearTimeout(timer)
+      timer.cancel()
       jobs.delete(row.id)
       ring()
     })
@@ -224,7 +224,7 @@ export function createWorker(deps: YardDeps, apps: Apps, runtimes: () => readonl
     async close() {
       closed = true
       ending.abort()
-      clearTimeout(retry)
+      retry?.cancel()
       for (const job of jobs.values()) job.controller.abort('parked' satisfies StopReason)
       await Promise.allSettled([...jobs.values()].map((job) => job.done))
     },

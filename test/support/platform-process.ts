@@ -37,6 +37,7 @@ const platform = await startPlatform(
     clock,
     ...(settings.docker_candidates === undefined ? {} : { docker_candidates: settings.docker_candidates }),
     ...(lanAddresses === undefined ? {} : { lan_addresses: () => lanAddresses ?? [] }),
+    ...(settings.docker_candidates === undefined ? {} : { docker_candidates: settings.docker_candidates }),
     ...host,
   },
 )

@@ -45,6 +45,8 @@ export interface PlatformSettings {
   screenshots?: boolean
   /** Stand for this machine's addresses on a network; of 127.0.0.0/8, which Linux has whole. */
   lan_addresses?: string[]
+  /** Where a Docker engine is looked for, in place of the usual places: the socket of `createEngineGate()`. */
+  docker_candidates?: string[]
   /** A payment processor, such as `startStripe().options`. */
   stripe?: StripeOptions
   /** Where names are bought, such as `startPorkbun().options`; else the local registrar. */
@@ -137,7 +139,10 @@ export async function startTestPlatform({
   }
 }
 
-type Call = <Name extends keyof PlatformCalls>(name: Name, ...args: Parameters<PlatformCalls[Name]>) => Promise<Awaited<ReturnType<PlatformCalls[Name]>>>
+type Call = <Name extends keyof PlatformCalls>(
+  name: Name,
+  ...args: Parameters<PlatformCalls[Name]>
+) => Promise<Awaited<ReturnType<PlatformCalls[Name]>>>
 
 /** Waits until the platform is ready. Rejects with what it printed when it ends before. */
 async function connect(child: ChildProcess): Promise<{ ready: Ready; call: Call; exited: Promise<unknown> }> {
