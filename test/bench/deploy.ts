@@ -155,7 +155,7 @@ async function deployed(way: Way, lock: Lock): Promise<Contestant> {
       const begun = performance.now()
       const { id } = await client.deploy(slug)
       const isThere = answers(instance.instance.edge_url, `${slug}.localhost`, (text) => text.includes(version.now) && text.includes(id))
-      const failed = client.ended(slug, id, 300_000).then((deployment) => {
+      const failed = client.ended(slug, id).then((deployment) => {
         if (deployment.status !== 'ready')
           throw new Error(`${slug} failed: ${JSON.stringify(deployment.error)}\n${deployment.build_log.slice(-2_000)}`)
         return isThere

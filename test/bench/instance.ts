@@ -64,7 +64,7 @@ async function readyInstance(child: ChildProcess, data: string): Promise<Instanc
       const instance = readInstanceFile(data)
       return instance?.pid === child.pid ? instance : undefined
     },
-    { what: 'instance.json', timeout_ms: 120_000, every_ms: 5 },
+    { what: 'instance.json', every_ms: 5 },
   )
 }
 

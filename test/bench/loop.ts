@@ -45,7 +45,7 @@ export async function benchLoop(options: { seconds?: number } = {}): Promise<Row
     const build = async () => {
       while (performance.now() < endsAt) {
         const { id } = await client.deploy('steady')
-        await until(() => ended(id), { what: `the end of ${id}`, timeout_ms: 120_000, every_ms: 250 })
+        await until(() => ended(id), { what: `the end of ${id}`, every_ms: 250 })
         builds++
       }
     }

@@ -143,7 +143,7 @@ async function deployed(way: 'docker' | 'process', lock: Lock): Promise<Contesta
   const slug = 'bench'
   await client.createProject({ slug, repo_url: repository.url, pushes: true })
   await watched(client, slug)
-  const first = await client.ended(slug, (await client.deploy(slug)).id, 300_000)
+  const first = await client.ended(slug, (await client.deploy(slug)).id)
   if (first.status !== 'ready') throw new Error(`the app failed: ${JSON.stringify(first.error)}`)
   return {
     name: way,

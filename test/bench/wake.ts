@@ -163,7 +163,7 @@ async function answered(port: number): Promise<void> {
       const answer = await askEdge(`http://127.0.0.1:${port}`, 'localhost').catch(() => undefined)
       return answer?.status === 200 ? true : undefined
     },
-    { what: `an answer on port ${port}`, every_ms: 2, timeout_ms: 20_000 },
+    { what: `an answer on port ${port}`, every_ms: 2 },
   )
 }
 

@@ -9,7 +9,7 @@ import { makeRepository, type Repository } from '../support/repository.ts'
 import { chromiumPath, requires } from '../support/requirements.ts'
 import { until } from '../support/until.ts'
 import { listen, patient, sizeOf } from './camera.ts'
-import { createCameraDouble } from './double.ts'
+import { createFakeScreenshotter, serveScreenshotter } from './fake-screenshotter.ts'
 
 const repositories: Repository[] = []
 function makeSite(files: Record<string, string>): string {
@@ -53,13 +53,14 @@ const taken = (home: TestPlatform, slug: string, id: string) =>
 
 describe.skipIf(!requires('chromium').ok)('three real sites', () => {
   let home: TestPlatform
+  let served: Awaited<ReturnType<typeof serveScreenshotter>>
   const seen: string[] = []
   const ids: Record<string, string> = {}
 
   beforeAll(async () => {
     const data_dir = mkdtempSync(join(tmpdir(), 'homeport-data-'))
-    const screenshots = createChromium({ chromium: chromiumPath ?? 'auto', home: '/', environment: process.env, data_dir }, patient)
-    home = await startTestPlatform({ runtime: 'process', data_dir, screenshots })
+    served = await serveScreenshotter(createChromium({ chromium: chromiumPath ?? 'auto', home: '/', environment: process.env, data_dir }, patient))
+    home = await startTestPlatform({ runtime: 'process', data_dir, host_module: served.host_module })
     const { createServer } = await import('node:http')
     const canary = createServer((request, response) => {
       seen.push(request.url ?? '')
@@ -95,8 +96,11 @@ describe.skipIf(!requires('chromium').ok)('three real sites', () => {
       await taken(home, slug, id)
     }
     canary.close()
-  }, 300_000)
-  afterAll(() => home.remove())
+  })
+  afterAll(async () => {
+    await home.remove()
+    served.close()
+  })
 
   test.each(['desktop', 'mobile'])('%s: differ from a blank page and from each other', async (variant) => {
     const pictures = await Promise.all(Object.entries(ids).map(([slug, id]) => pictureOf(home, slug, id, variant)))
@@ -140,7 +144,8 @@ describe.skipIf(!requires('chromium').ok)('three real sites', () => {
 
 describe('when they are taken', () => {
   let home: TestPlatform
-  const camera = createCameraDouble()
+  let served: Awaited<ReturnType<typeof serveScreenshotter>>
+  const camera = createFakeScreenshotter()
   const server = (name: string) => ({
     'package.json': JSON.stringify({ name: 'app', private: true, scripts: { start: 'node server.js' } }),
     'server.js': `let asked = 0; require('node:http').createServer((q, r) => r.end(q.url === '/asked' ? String(asked) : (asked++, '${name}'))).listen(process.env.PORT)`,
@@ -158,10 +163,14 @@ describe('when they are taken', () => {
   }
 
   beforeAll(async () => {
-    home = await startTestPlatform({ runtime: 'process', screenshots: camera })
+    served = await serveScreenshotter(camera)
+    home = await startTestPlatform({ runtime: 'process', host_module: served.host_module })
   })
   afterEach(() => camera.reset())
-  afterAll(() => home.remove())
+  afterAll(async () => {
+    await home.remove()
+    served.close()
+  })
 
   test('after a deployment is ready, and the dashboard is told', async () => {
     const events: string[] = []
@@ -280,9 +289,10 @@ describe('when they are taken', () => {
 })
 
 test('a start takes up what the last run left, for what serves and is awake', async () => {
-  const camera = createCameraDouble()
+  const camera = createFakeScreenshotter()
   const repo_url = makeSite({ 'index.html': page('Site', '', '<h1>Site</h1>') })
-  let home = await startTestPlatform({ runtime: 'process', screenshots: camera })
+  const { host_module, close } = await serveScreenshotter(camera)
+  let home = await startTestPlatform({ runtime: 'process', host_module })
   try {
     const open = camera.hold()
     await home.createProject({ slug: 'site', repo_url })
@@ -291,17 +301,18 @@ test('a start takes up what the last run left, for what serves and is awake', as
     await home.platform.stop()
     expect(camera.open).toBe(0)
     open()
-    home = await startTestPlatform({ runtime: 'process', data_dir: home.data_dir, screenshots: camera })
+    home = await startTestPlatform({ runtime: 'process', data_dir: home.data_dir, host_module })
     await taken(home, 'site', id)
     // A picture that was lost is taken again, and what nobody knows of goes.
     const folder = join(home.data_dir, 'screenshots', (await home.project('site')).id)
     await home.platform.stop()
     rmSync(join(folder, `${id}-mobile.png`))
     camera.reset()
-    home = await startTestPlatform({ runtime: 'process', data_dir: home.data_dir, screenshots: camera })
+    home = await startTestPlatform({ runtime: 'process', data_dir: home.data_dir, host_module })
     await until(() => existsSync(join(folder, `${id}-mobile.png`)) || undefined, { what: 'the lost picture' })
     expect(camera.shots.map((shot) => [...shot.variants])).toEqual([['mobile']])
   } finally {
     await home.remove()
+    close()
   }
 })

@@ -1,6 +1,9 @@
+import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
 import type { Screenshotter, Shot } from '../../server/screenshot/screenshot.ts'
+import { listen } from './camera.ts'
 
-export interface CameraDouble extends Screenshotter {
+export interface FakeScreenshotter extends Screenshotter {
   shots: Shot[]
   /** Pictures that are being taken, and the most there were at once. */
   open: number
@@ -16,9 +19,9 @@ export interface CameraDouble extends Screenshotter {
 }
 
 /** Says which picture it would have taken, and of what. */
-export function createCameraDouble(): CameraDouble {
+export function createFakeScreenshotter(): FakeScreenshotter {
   let held: Promise<void> = Promise.resolve()
-  const camera: CameraDouble = {
+  const camera: FakeScreenshotter = {
     shots: [],
     open: 0,
     most: 0,
@@ -34,7 +37,7 @@ export function createCameraDouble(): CameraDouble {
       Object.assign(camera, { shots: [], most: 0, aborted: 0, failures: 0, failAfter: -1 })
       held = Promise.resolve()
     },
-    name: () => 'a double',
+    name: () => 'a fake',
     async *take(shot) {
       camera.shots.push(shot)
       camera.open++
@@ -61,3 +64,30 @@ export function createCameraDouble(): CameraDouble {
 }
 
 const called = (signal: AbortSignal) => new Promise((resolve) => signal.addEventListener('abort', resolve))
+
+/** Lets a platform in a process of its own take its pictures here: it is given `host_module`. */
+export async function serveScreenshotter(screenshotter: Screenshotter): Promise<{ host_module: string; close(): void }> {
+  const server = createServer((request, response) => {
+    const controller = new AbortController()
+    response.on('close', () => controller.abort(new Error('It was called off.')))
+    const send = (line: object) => response.write(`${JSON.stringify(line)}\n`)
+    void (async () => {
+      try {
+        const shot = JSON.parse(await text(request)) as Omit<Shot, 'signal'>
+        for await (const { variant, png } of screenshotter.take({ ...shot, signal: controller.signal }))
+          send({ picture: { variant, png: Buffer.from(png).toString('base64') } })
+      } catch (error) {
+        send({ error: error instanceof Error ? error.message : String(error) })
+      }
+      response.end()
+    })()
+  })
+  const address = `http://127.0.0.1:${await listen(server)}/`
+  return {
+    host_module: new URL(`screenshotter-host.ts?address=${encodeURIComponent(address)}`, import.meta.url).href,
+    close() {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
