@@ -35,7 +35,6 @@ const platform = await startPlatform(
     // Never the hosts file and the certificates of this machine.
     names: { hosts_path: join(data_dir, 'hosts'), root: join(data_dir, 'system'), home: join(data_dir, 'home') },
     clock,
-    ...(settings.docker_candidates === undefined ? {} : { docker_candidates: settings.docker_candidates }),
     ...(lanAddresses === undefined ? {} : { lan_addresses: () => lanAddresses ?? [] }),
     ...(settings.docker_candidates === undefined ? {} : { docker_candidates: settings.docker_candidates }),
     ...host,

@@ -45,8 +45,6 @@ export interface PlatformSettings {
   screenshots?: boolean
   /** Stand for this machine's addresses on a network; of 127.0.0.0/8, which Linux has whole. */
   lan_addresses?: string[]
-  /** Where a Docker engine is looked for, in place of the usual places: the socket of `createEngineGate()`. */
-  docker_candidates?: string[]
   /** A payment processor, such as `startStripe().options`. */
   stripe?: StripeOptions
   /** Where names are bought, such as `startPorkbun().options`; else the local registrar. */

@@ -1,3 +1,0 @@
-import { secretStories } from './secrets.ts'
-
-secretStories('process')
