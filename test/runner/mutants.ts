@@ -41,6 +41,8 @@ export async function plantMutants(args: string[]): Promise<number> {
   const copy = scratchCopy()
   const found = { 'npm test': 0, 'test:full': 0, nobody: 0 }
   try {
+    const { code, output } = await runScript([script('typescript/bin/tsc'), '-b'], { cwd: copy })
+    if (code !== 0) throw new Error(`The last commit does not compile, so that no fault could be told from it:\n${output}`)
     let planted = 0
     for await (const mutant of choose(seed, values.area)) {
       const path = join(copy, mutant.file)
