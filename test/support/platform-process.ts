@@ -2,17 +2,18 @@
  * A whole platform in a process of its own, so that a test and the platform under test never share an event loop. Started by
  * `startTestPlatform` with its options in the first argument; answers calls by Node's IPC channel and ends with its parent.
  */
-import { openSync, writeSync } from 'node:fs'
-import { join } from 'node:path'
+import { openSync, rmSync, writeSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { startPlatform } from '../../server/index.ts'
 import { createLog } from '../../server/lib/log.ts'
 import { readOptions } from '../../server/options.ts'
 import type { PlatformHost } from '../../server/platform.ts'
+import { instanceIdOf, viewEngine } from './docker.ts'
 import type { PlatformSettings } from './platform.ts'
 import { chromiumPath } from './requirements.ts'
 import { createTestClock } from './test-clock.ts'
 
-const settings = JSON.parse(process.argv[2] ?? '') as PlatformSettings & { log_file: string }
+const settings = JSON.parse(process.argv[2] ?? '') as PlatformSettings & { log_file: string; is_temporary: boolean }
 const { data_dir } = settings
 const logFile = openSync(settings.log_file, 'a')
 const clock = createTestClock()
@@ -44,12 +45,15 @@ const platform = await startPlatform(
 const calls = {
   signInUrl: () => platform.signInUrl(),
   advance: (ms: number) => clock.advance(ms),
+  jump: (ms: number) => clock.jump(ms),
+  now: () => clock.now(),
   setLanAddresses: (addresses: string[]) => void (lanAddresses = addresses),
   resync: () => platform.resync(),
   stop: () => platform.stop(),
 }
 export type PlatformCalls = typeof calls
 
+let isStopped = false
 process.on('message', ({ id, name, args }: { id: number; name: keyof PlatformCalls; args: never[] }) => {
   void (async () => {
     try {
@@ -58,9 +62,36 @@ process.on('message', ({ id, name, args }: { id: number; name: keyof PlatformCal
     } catch (error) {
       process.send?.({ id, error: String(error) })
     }
-    if (name === 'stop') process.disconnect()
+    if (name !== 'stop') return
+    isStopped = true
+    process.disconnect()
   })()
 })
-process.on('disconnect', () => void platform.stop().finally(() => process.exit()))
+process.on('disconnect', () => void end().finally(() => process.exit()))
+// Ctrl-C reaches the whole group of processes. The runner's end is what ends this one, after it has cleaned up.
+process.on('SIGINT', () => {})
+
+async function end(): Promise<void> {
+  if (isStopped || !settings.is_temporary) return platform.stop()
+  const owner = await removeEverything()
+  await platform.stop()
+  if (settings.runtime === 'docker') await viewEngine(instanceIdOf(owner)).removeAll()
+  for (const folder of [data_dir, dirname(settings.log_file)]) rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+}
+
+/** Removes all accounts and projects, so that no app is left running. Returns the id of the instance's owner. */
+async function removeEverything(): Promise<string> {
+  const ask = async <Body>(method: string, path: string): Promise<Body> => {
+    const answer = await fetch(platform.api_url + path, { method, headers: { authorization: `Bearer ${platform.instance.token}` } })
+    const text = await answer.text()
+    return (text === '' ? {} : JSON.parse(text)) as Body
+  }
+  const { users } = await ask<{ users: { id: string; email: string; is_instance_owner: boolean }[] }>('GET', '/instance/users')
+  for (const user of users) if (!user.is_instance_owner) await ask('DELETE', `/instance/users/${encodeURIComponent(user.email)}`)
+  const { projects } = await ask<{ projects: { slug: string }[] }>('GET', '/v1/projects?limit=100')
+  for (const { slug } of projects) await ask('DELETE', `/v1/projects/${slug}`)
+  return users.find((user) => user.is_instance_owner)?.id ?? ''
+}
+
 const { api_url, edge_url, dashboard_url, version, notices, instance } = platform
 process.send?.({ ready: { api_url, edge_url, dashboard_url, version, notices, instance } })

@@ -30,6 +30,10 @@ export interface TestPlatform extends Client {
   readonly log: string[]
   /** Moves the platform's clock forward and runs the timers that fall due. */
   advance(ms: number): Promise<void>
+  /** Moves it by days or months: as `advance`, but a timer that falls due many times runs once. */
+  jump(ms: number): Promise<void>
+  /** The time by the platform's clock, in milliseconds since 1970. */
+  now(): Promise<number>
   /** Ends the process with SIGKILL, as a power cut would. */
   kill(): Promise<void>
   /** Stops it and removes all that it made, in Docker too. */
@@ -89,7 +93,9 @@ export async function startTestPlatform({
   const data_dir = options.data_dir ?? mkdtempSync(join(tmpdir(), 'homeport-data-'))
   const logFolder = mkdtempSync(join(tmpdir(), 'homeport-log-'))
   const log_file = join(logFolder, 'platform.log')
-  const child = fork(fileURLToPath(new URL('platform-process.ts', import.meta.url)), [JSON.stringify({ ...options, data_dir, log_file })], {
+  // Who names a folder keeps it: a platform that loses the test that started it removes only what was made for it.
+  const processSettings = JSON.stringify({ ...options, data_dir, log_file, is_temporary: options.data_dir === undefined })
+  const child = fork(fileURLToPath(new URL('platform-process.ts', import.meta.url)), [processSettings], {
     env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
     execArgv: ['--max-semi-space-size=4', '--heap-growing-percent=25'],
     stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
@@ -111,6 +117,8 @@ export async function startTestPlatform({
       ...ready,
       signInUrl: () => call('signInUrl'),
       advance: (ms) => call('advance', ms),
+      jump: (ms) => call('jump', ms),
+      now: () => call('now'),
       setLanAddresses: (addresses) => call('setLanAddresses', addresses),
       resync: () => call('resync'),
       stop,
@@ -121,6 +129,8 @@ export async function startTestPlatform({
       return lines()
     },
     advance: (ms) => call('advance', ms),
+    jump: (ms) => call('jump', ms),
+    now: () => call('now'),
     async kill() {
       child.kill('SIGKILL')
       await exited
@@ -214,7 +224,8 @@ export function createClient(instance: { api_url: string; edge_url: string; toke
       return until(
         async () => {
           const deployment = await client.deployment(slug, id)
-          return ['ready', 'failed', 'canceled'].includes(deployment.status) ? deployment : undefined
+          if (!['ready', 'failed', 'canceled'].includes(deployment.status)) throw new Error(`${deployment.status}\n${deployment.build_log}`)
+          return deployment
         },
         { what: `the end of ${id}` },
       )

@@ -3,6 +3,8 @@ import type { Clock, Timer } from '../../server/lib/clock.ts'
 export interface TestClock extends Clock {
   /** Moves time forward and runs every timer that falls due, in order, each at its own moment. */
   advance(ms: number): Promise<void>
+  /** Moves time forward in one step, as after the machine was suspended: every timer that fell due meanwhile runs once, at the end. */
+  jump(ms: number): Promise<void>
 }
 
 interface Pending {
@@ -33,7 +35,7 @@ export function createTestClock({ frozen_at }: { frozen_at?: string | number } =
     clearTimeout(timer.handle)
     if (timer.every_ms === undefined) pending.delete(timer)
     else {
-      timer.due += Math.max(1, timer.every_ms)
+      timer.due = Math.max(timer.due, elapsed() - timer.every_ms) + Math.max(1, timer.every_ms)
       arm(timer)
     }
     timer.run()
@@ -70,6 +72,15 @@ export function createTestClock({ frozen_at }: { frozen_at?: string | number } =
       advanced_ms += Math.max(0, target - elapsed())
       for (const timer of pending) arm(timer)
       await settled()
+    },
+    async jump(ms) {
+      advanced_ms += ms
+      for (const timer of [...pending].toSorted((a, b) => a.due - b.due)) {
+        if (!pending.has(timer)) continue
+        if (timer.due <= elapsed()) fire(timer)
+        else arm(timer)
+        await settled()
+      }
     },
   }
 }
