@@ -80,7 +80,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       host.masterKey ?? createFileKey(options.master_key_file ?? join(data_dir, 'master.key'), { is_ours: options.master_key_file === null })
     const sealer = createSealer(await masterKey.read())
     // The file goes at an orderly exit: where it stands, the last run was cut off.
-    const store = await openStore({ data_dir, after_crash: previous !== undefined, clock })
+    const store = host.store ?? (await openStore({ data_dir, after_crash: previous !== undefined, clock }))
     closers.push(() => store.close())
     if (store.recovered) log.error('recovered_from_backup', { ...store.recovered })
     const foundation = await layFoundation({ db: store.db, sealer, clock })
@@ -274,6 +274,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
 
     const gate = openGate({
       options,
+      host,
       features,
       authenticator,
       foundation,

@@ -1,15 +1,21 @@
 import type { Desk } from './features/desk.ts'
+import type { GateOptions } from './http/index.ts'
 import type { MasterKey } from './keys/keys.ts'
 import type { Clock } from './lib/clock.ts'
 import type { InstanceFile } from './lib/instance-file.ts'
 import type { Log } from './lib/log.ts'
 import type { Screenshotter } from './screenshot/screenshot.ts'
+import type { Store } from './store/open.ts'
 
 /** What the host of the platform brings along: the desktop has a keychain, tests turn the clock. */
 export interface PlatformHost {
   masterKey?: MasterKey
   log?: Log
   clock?: Clock
+  /** An open store, in place of the files in the data folder. The platform closes it. */
+  store?: Store
+  /** Changes the options of the API server: tests replace a handler by one that fails. */
+  api?: (options: GateOptions) => GateOptions
   /** What takes screenshots, in place of a browser that is found on this machine. */
   screenshotter?: Screenshotter
   /** Where an engine is looked for, in place of the usual places. */

@@ -5,7 +5,7 @@ import { limits } from '../contract/limits.ts'
 import type { Context } from '../features/context.ts'
 import type { KeptAnswers } from '../features/kept-answers.ts'
 import type { Passage } from '../features/remotes.ts'
-import type { Clock } from '../lib/clock.ts'
+import { type Clock, systemClock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { createApp, mount } from './app.ts'
 import { createCallerLookup } from './caller.ts'
@@ -75,15 +75,16 @@ export function createGate(options: GateOptions): Gate {
   const patience = options.patience ?? usualPatience
   let bind = { host: '127.0.0.1', port: 0 }
   const rate = createRateLimit({ clock, limits: options.rateLimits ?? (() => limits.rate) })
-  const streams = createStreams({ log, credentialAlive: options.credentialAlive })
+  const streams = createStreams({ clock, log, credentialAlive: options.credentialAlive })
   const answer = createPipeline({
     routes: mount({ handlers: options.handlers, streams, doors: createDoors(options) }),
     hosts: createHostRule({ bind: () => bind, hosts: options.hosts ?? (() => []), networkHosts: options.networkHosts ?? (() => []) }),
     rate,
     findCaller: createCallerLookup(options),
     resolve: options.resolve,
-    pass: options.passage && createPassing({ passage: options.passage, streams }),
+    pass: options.passage && createPassing({ passage: options.passage, streams, clock }),
     idempotency: options.keptAnswers && createIdempotency(options.keptAnswers, log),
+    clock,
     log,
     patience_ms: patience.request_ms,
   })
@@ -117,7 +118,7 @@ export function createGate(options: GateOptions): Gate {
     },
 
     async open(at) {
-      const opening = await openOnNetwork(server, at)
+      const opening = await openOnNetwork(server, clock, at)
       openings.add(opening)
       return {
         close() {
@@ -135,11 +136,11 @@ export function createGate(options: GateOptions): Gate {
       streams.endAll()
       streams.close()
       // A connection whose last answer has gone out is idle, and would be kept for the next request.
-      const sweep = setInterval(() => server.closeIdleConnections(), 20)
-      const cut = setTimeout(() => server.closeAllConnections(), grace_ms)
+      const sweep = systemClock.setInterval(() => server.closeIdleConnections(), 20)
+      const cut = clock.setTimeout(() => server.closeAllConnections(), grace_ms)
       await closed
-      clearInterval(sweep)
-      clearTimeout(cut)
+      sweep.cancel()
+      cut.cancel()
     },
 
     openStreams: () => streams.size,

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http'
 import { createServer, type Socket } from 'node:net'
+import type { Clock } from '../lib/clock.ts'
 import { answerUnderWay } from './server.ts'
 import { markFromNetwork } from './transport.ts'
 
@@ -10,7 +11,7 @@ const lastAnswer_ms = 1_000
 const maxConnections = 512
 
 /** A further listener of the gate. Closing it cuts its connections, but for an answer that is just being made. */
-export async function openOnNetwork(gate: Server, at: { address: string; port: number }): Promise<{ close(): Promise<void> }> {
+export async function openOnNetwork(gate: Server, clock: Clock, at: { address: string; port: number }): Promise<{ close(): Promise<void> }> {
   const sockets = new Set<Socket>()
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     sockets.add(socket)
@@ -31,10 +32,10 @@ export async function openOnNetwork(gate: Server, at: { address: string; port: n
 
   return {
     async close() {
-      const cut = setTimeout(() => {
+      const cut = clock.setTimeout(() => {
         for (const socket of sockets) socket.destroy()
       }, lastAnswer_ms)
-      server.close(() => clearTimeout(cut))
+      server.close(() => cut.cancel())
       for (const socket of sockets) {
         const answer = answerUnderWay(socket)
         if (answer === undefined || answer.headersSent) socket.destroy()

@@ -5,6 +5,7 @@ import type { OperationSpec } from '../contract/operation.ts'
 import { Problem } from '../contract/errors.ts'
 import type { Context } from '../features/context.ts'
 import type { Passage, Told } from '../features/remotes.ts'
+import type { Clock } from '../lib/clock.ts'
 import { parseQuery } from './parse.ts'
 import { file, json, nothing, text } from './respond.ts'
 import type { Answer } from './respond.ts'
@@ -55,7 +56,7 @@ interface Passing {
 export type Pass = (req: IncomingMessage, res: ServerResponse, asked: Passing) => Promise<Answer>
 
 /** Sends a request on, and its answer back. */
-export function createPassing({ passage, streams }: { passage: Passage; streams: Streams }): Pass {
+export function createPassing({ passage, streams, clock }: { passage: Passage; streams: Streams; clock: Clock }): Pass {
   return async function pass(req, res, asked) {
     const { context, target } = asked
     const spec: OperationSpec = allOperations[target.operation]
@@ -73,7 +74,7 @@ export function createPassing({ passage, streams }: { passage: Passage; streams:
         last_event_id: headerValues(req, 'last-event-id')[0],
         idempotency_key: req.method === 'POST' ? headerValues(req, 'idempotency-key')[0] : undefined,
       },
-      body: spec.upload ? openBody(req, res, spec.upload) : hasJson ? asked.body : undefined,
+      body: spec.upload ? openBody(req, res, clock, spec.upload) : hasJson ? asked.body : undefined,
       signal: context.signal,
     }).catch((error: unknown) => {
       // Nobody is there to be told; it is no failure of ours.
@@ -81,7 +82,7 @@ export function createPassing({ passage, streams }: { passage: Passage; streams:
     })
     const answer = answerOf(told, spec, { credential_id: context.caller.credential_id, request_id: context.request_id, onEnd: asked.onEnd })
     // It may have been refused there before all of it was sent.
-    const closing: Record<string, string> = spec.upload && (await letGo(req, res)).close ? { connection: 'close' } : {}
+    const closing: Record<string, string> = spec.upload && (await letGo(req, res, clock)).close ? { connection: 'close' } : {}
     return { ...answer, headers: { ...answer.headers, ...told.headers, ...locked, ...closing } }
   }
 

@@ -4,6 +4,7 @@ import type { OperationId } from '../contract/index.ts'
 import { Problem } from '../contract/errors.ts'
 import type { OperationSpec } from '../contract/operation.ts'
 import type { Caller, Context } from '../features/context.ts'
+import type { Clock } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import type { Log } from '../lib/log.ts'
 import { checkOrigin, unauthorized } from './caller.ts'
@@ -62,6 +63,7 @@ export interface PipelineParts {
   pass: Pass | undefined
   /** Answers a request with a key that was answered before. */
   idempotency: Idempotency | undefined
+  clock: Clock
   log: Log
   /** How long the body of a request may take. */
   patience_ms: number
@@ -71,7 +73,7 @@ export interface PipelineParts {
  * The way of every request, in the contract's order of checks: transport, host, rate, authentication, origin, resource, input,
  * and then the handler with its own 503, 402 and 409. Never rejects: what is thrown on the way becomes the envelope.
  */
-export function createPipeline({ routes, hosts, rate, findCaller, resolve, pass, idempotency, log, patience_ms }: PipelineParts) {
+export function createPipeline({ routes, hosts, rate, findCaller, resolve, pass, idempotency, clock, log, patience_ms }: PipelineParts) {
   return answer
 
   async function answer(req: IncomingMessage, res: ServerResponse): Promise<Answer> {
@@ -86,7 +88,7 @@ export function createPipeline({ routes, hosts, rate, findCaller, resolve, pass,
       checkTransport(req)
       const upload = uploadOf(match)
       if (upload) checkUpload(req, upload)
-      const body = !upload && hasBody(req) ? await receive(req, res, patience_ms) : Buffer.alloc(0)
+      const body = !upload && hasBody(req) ? await receive(req, res, { clock, patience_ms }) : Buffer.alloc(0)
 
       const caller = await findCaller(req)
       if (!hosts.isKnown(req) && (!hosts.isOpen(req) || caller?.via !== 'token')) throw misdirected()
@@ -108,7 +110,7 @@ export function createPipeline({ routes, hosts, rate, findCaller, resolve, pass,
       if (error instanceof MethodNotAllowed) result.headers.allow = error.allow.join(', ')
       // What is left of the request cannot be told from the next one.
       if (uploadOf(match)) {
-        if (problem.status === 408 || (await letGo(req, res)).close) result.headers.connection = 'close'
+        if (problem.status === 408 || (await letGo(req, res, clock)).close) result.headers.connection = 'close'
       } else if (closing.has(problem.status) || !req.complete) result.headers.connection = 'close'
     }
     const alias = match?.target.kind === 'operation' && match.target.is_alias ? aliasHeaders(pathname) : undefined
@@ -144,7 +146,7 @@ export function createPipeline({ routes, hosts, rate, findCaller, resolve, pass,
       params,
       query,
       body: asked.body,
-      upload: wanted && (() => openUpload(req, res, wanted)),
+      upload: wanted && (() => openUpload(req, res, clock, wanted)),
     })
     const replayed = await keyed?.replay()
     if (replayed) return replayed
@@ -160,7 +162,10 @@ export function createPipeline({ routes, hosts, rate, findCaller, resolve, pass,
       params,
       query,
       body: asked.body,
-      upload: (file) => (keyed ? keyed.hashing(openUpload(req, res, file)) : openUpload(req, res, file)),
+      upload(file) {
+        const chunks = openUpload(req, res, clock, file)
+        return keyed ? keyed.hashing(chunks) : chunks
+      },
       headers,
       is_head: req.method === 'HEAD',
       onEnd: () => client.abort(),

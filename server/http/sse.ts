@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { limits } from '../contract/limits.ts'
 import type { EventStream, StreamEvent } from '../contract/operation.ts'
+import type { Clock, Timer } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 
 /** Written at once at most, and hence what waits in memory for one reader besides the socket's own buffer. */
@@ -18,9 +19,9 @@ export interface OpenStream {
 /**
  * All open event streams of the gate. One timer looks at their credentials; `endAll` tells clients to come back in a second.
  */
-export function createStreams(options: { log: Log; credentialAlive?: ((credentialId: string) => Promise<boolean>) | undefined; check_ms?: number }) {
+export function createStreams(options: { clock: Clock; log: Log; credentialAlive?: ((credentialId: string) => Promise<boolean>) | undefined }) {
   const open = new Set<OpenStream>()
-  const { credentialAlive } = options
+  const { clock, credentialAlive } = options
   let checking = false
 
   async function check() {
@@ -38,8 +39,7 @@ export function createStreams(options: { log: Log; credentialAlive?: ((credentia
     }
   }
 
-  const timer = setInterval(() => void check(), options.check_ms ?? credentialCheck_ms)
-  timer.unref()
+  const timer = clock.setInterval(() => void check(), credentialCheck_ms).unref()
 
   return {
     get size() {
@@ -47,13 +47,13 @@ export function createStreams(options: { log: Log; credentialAlive?: ((credentia
     },
     /** The events as a body: pulled at the pace of the reader, which stops the source when it goes. */
     body(events: EventStream, owner: StreamOwner): StreamBody {
-      return eventBody(events, { ...owner, open, log: options.log })
+      return eventBody(events, { ...owner, open, clock, log: options.log })
     },
     endAll(): void {
       for (const stream of open) stream.end('retry: 1000\n\n')
     },
     close(): void {
-      clearInterval(timer)
+      timer.cancel()
     },
   }
 }
@@ -96,7 +96,7 @@ interface StreamOwner {
 export type StreamBody = (res: ServerResponse) => void
 
 const eventBody =
-  (events: EventStream, owner: StreamOwner & { open: Set<OpenStream>; log: Log }): StreamBody =>
+  (events: EventStream, owner: StreamOwner & { open: Set<OpenStream>; clock: Clock; log: Log }): StreamBody =>
   (res) => {
     const iterator = events[Symbol.asyncIterator]()
     // A first comment, so that headers go out before there is an event.
@@ -136,7 +136,7 @@ const eventBody =
     function leave() {
       if (over) return
       over = true
-      clearInterval(heartbeat)
+      heartbeat.cancel()
       owner.open.delete(stream)
       wakePump?.()
       owner.onEnd()
@@ -154,7 +154,7 @@ const eventBody =
       },
     }
 
-    const heartbeat = setInterval(() => {
+    const heartbeat: Timer = owner.clock.setInterval(() => {
       if (pending === '') pending = ':\n\n'
       flush()
     }, limits.stream_comment_ms)

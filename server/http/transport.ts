@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Problem } from '../contract/errors.ts'
 import { limits } from '../contract/limits.ts'
+import type { Clock, Timer } from '../lib/clock.ts'
 
 /** Longest request target, and most header lines, that are read. */
 export const maxUrlBytes = 8 * 1024
@@ -53,7 +54,7 @@ export function isLocal(req: IncomingMessage): boolean {
 }
 
 /** Reads the whole body, at most 1 MiB; past that it throws 413 and the connection has to close after the answer. */
-export function receive(req: IncomingMessage, res: ServerResponse, patience_ms: number): Promise<Buffer> {
+export function receive(req: IncomingMessage, res: ServerResponse, { clock, patience_ms }: { clock: Clock; patience_ms: number }): Promise<Buffer> {
   const tooLarge = () => new Problem('payload_too_large', `The body is larger than ${limits.body_bytes} bytes. Send less, or upload an archive.`)
   const announced = Number(req.headers['content-length'] ?? 0)
   const waits = req.headers.expect !== undefined
@@ -63,7 +64,7 @@ export function receive(req: IncomingMessage, res: ServerResponse, patience_ms: 
   return new Promise((resolve, reject) => {
     let chunks: Buffer[] = []
     let size = 0
-    let timer: NodeJS.Timeout | undefined
+    let timer: Timer | undefined
     const refuse = () => {
       stop()
       req.pause()
@@ -74,7 +75,7 @@ export function receive(req: IncomingMessage, res: ServerResponse, patience_ms: 
       if (Math.max(size, announced) <= limits.body_bytes) chunks.push(chunk)
       else {
         chunks = []
-        timer ??= setTimeout(refuse, discard.ms)
+        timer ??= clock.setTimeout(refuse, discard.ms)
         if (size > limits.body_bytes + discard.bytes) refuse()
       }
     }
@@ -87,19 +88,19 @@ export function receive(req: IncomingMessage, res: ServerResponse, patience_ms: 
       stop()
       reject(new Problem('bad_request', 'The connection ended before the body was complete.'))
     }
-    const late = setTimeout(() => {
+    const late = clock.setTimeout(() => {
       stop()
       req.pause()
       reject(new Problem('request_timeout', 'The request did not arrive in time. Send it again.'))
     }, patience_ms)
     const stop = () => {
-      clearTimeout(timer)
-      clearTimeout(late)
+      timer?.cancel()
+      late.cancel()
       req.off('data', onData).off('end', onEnd).off('close', onGone).off('error', onGone)
       // A connection that breaks later must not raise an unhandled error.
       req.on('error', () => {})
     }
-    if (announced > limits.body_bytes) timer = setTimeout(refuse, discard.ms)
+    if (announced > limits.body_bytes) timer = clock.setTimeout(refuse, discard.ms)
     req.on('data', onData).on('end', onEnd).on('close', onGone).on('error', onGone)
   })
 }

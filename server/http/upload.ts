@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Problem } from '../contract/errors.ts'
+import type { Clock } from '../lib/clock.ts'
 
 /** What of a form comes beside the file. */
 const formBytes = 64 * 1024
@@ -25,45 +26,45 @@ export function checkUpload(req: IncomingMessage, spec: UploadSpec): void {
 }
 
 /** The bytes of the one file that a request brings, as it sends them. Nothing is read before the first is asked for. */
-export function openUpload(req: IncomingMessage, res: ServerResponse, spec: UploadSpec): AsyncIterable<Uint8Array> {
+export function openUpload(req: IncomingMessage, res: ServerResponse, clock: Clock, spec: UploadSpec): AsyncIterable<Uint8Array> {
   const encoding = req.headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
     throw new Problem('unsupported_media_type', 'Send the archive as it is, without Content-Encoding.')
   const type = req.headers['content-type']
-  if (isForm(req)) return atMost(fileOf(type ?? '', bodyOf(req, res)), spec)
+  if (isForm(req)) return atMost(fileOf(type ?? '', bodyOf(req, res, clock)), spec)
   const name = type?.split(';')[0]?.trim().toLowerCase()
   if (name !== undefined && !spec.types.includes(name))
     throw new Problem('unsupported_media_type', `Send the archive as ${spec.types[0]} or ${spec.types[1]}, or as the field “file” of a form.`)
-  return atMost(bodyOf(req, res), spec)
+  return atMost(bodyOf(req, res, clock), spec)
 }
 
 /** The body of a request as it comes in, whatever it is: a file that another instance is to have. At most so much of it. */
-export function openBody(req: IncomingMessage, res: ServerResponse, spec: UploadSpec): AsyncIterable<Uint8Array> {
-  return atMost(bodyOf(req, res), isForm(req) ? { ...spec, max_bytes: spec.max_bytes + formBytes } : spec)
+export function openBody(req: IncomingMessage, res: ServerResponse, clock: Clock, spec: UploadSpec): AsyncIterable<Uint8Array> {
+  return atMost(bodyOf(req, res, clock), isForm(req) ? { ...spec, max_bytes: spec.max_bytes + formBytes } : spec)
 }
 
 /**
  * After a refusal: a client that is still sending gets to see its answer. Says whether the connection has to close with it,
  * because the client waits to be asked for its body.
  */
-export async function letGo(req: IncomingMessage, res: ServerResponse): Promise<{ close: boolean }> {
+export async function letGo(req: IncomingMessage, res: ServerResponse, clock: Clock): Promise<{ close: boolean }> {
   if (req.complete || req.destroyed) return { close: false }
   if (req.headers.expect !== undefined && !asked.has(req)) return { close: true }
   req.on('error', () => {})
   await new Promise<void>((resolve) => {
     // Who still has its hands on the request keeps it from flowing.
     void (reading.get(req) ?? Promise.resolve()).then(() => req.resume())
-    const timer = setTimeout(resolve, discard.before_ms)
+    const timer = clock.setTimeout(resolve, discard.before_ms)
     for (const event of ['end', 'close'] as const)
       req.once(event, () => {
-        clearTimeout(timer)
+        timer.cancel()
         resolve()
       })
   })
   if (!req.complete) {
-    const cut = setTimeout(() => req.socket.destroy(), discard.after_ms)
-    req.once('close', () => clearTimeout(cut))
-    res.once('close', () => req.complete && clearTimeout(cut))
+    const cut = clock.setTimeout(() => req.socket.destroy(), discard.after_ms)
+    req.once('close', () => cut.cancel())
+    res.once('close', () => req.complete && cut.cancel())
   }
   return { close: false }
 }
@@ -76,7 +77,7 @@ const asked = new WeakSet<IncomingMessage>()
 /** Requests whose body is being read, and when that is over. */
 const reading = new WeakMap<IncomingMessage, Promise<unknown>>()
 
-async function* bodyOf(req: IncomingMessage, res: ServerResponse): AsyncGenerator<Buffer> {
+async function* bodyOf(req: IncomingMessage, res: ServerResponse, clock: Clock): AsyncGenerator<Buffer> {
   if (req.headers.expect !== undefined) res.writeContinue()
   asked.add(req)
   const chunks = req.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>
@@ -86,10 +87,10 @@ async function* bodyOf(req: IncomingMessage, res: ServerResponse): AsyncGenerato
   let bytes = 0
   try {
     for (;;) {
-      const began = performance.now()
-      const next = await within(chunks.next(), patience.ms + bytes / patience.bytes_per_ms - waited)
+      const began = clock.monotonic()
+      const next = await within(clock, chunks.next(), patience.ms + bytes / patience.bytes_per_ms - waited)
       if (next.done === true) return
-      waited += performance.now() - began
+      waited += clock.monotonic() - began
       bytes += next.value.length
       yield next.value
     }
@@ -99,9 +100,12 @@ async function* bodyOf(req: IncomingMessage, res: ServerResponse): AsyncGenerato
   }
 }
 
-async function within<T>(next: Promise<T>, ms: number): Promise<T> {
+async function within<T>(clock: Clock, next: Promise<T>, ms: number): Promise<T> {
   const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Problem('request_timeout', 'The archive did not arrive in time. Send it again.')), Math.max(1, ms))
+  const timer = clock.setTimeout(
+    () => late.reject(new Problem('request_timeout', 'The archive did not arrive in time. Send it again.')),
+    Math.max(1, ms),
+  )
   try {
     return await Promise.race([next, late.promise])
   } catch (error) {
@@ -109,7 +113,7 @@ async function within<T>(next: Promise<T>, ms: number): Promise<T> {
     if (error instanceof Problem) throw error
     throw new Problem('bad_request', 'The connection ended before the archive was complete.', { cause: error })
   } finally {
-    clearTimeout(timer)
+    timer.cancel()
   }
 }
 

@@ -12,15 +12,17 @@ import { createPurgeTokenLookup, type Purge } from '../features/purge.ts'
 import type { SettingsBook } from '../features/settings.ts'
 import { createPassage } from '../features/remotes.ts'
 import { createPasswordSignIn } from '../features/sign-in.ts'
-import { createGate } from '../http/index.ts'
+import { createGate, type GateOptions } from '../http/index.ts'
 import type { Lan } from '../lan/lan.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { PlatformOptions } from '../options.ts'
+import type { PlatformHost } from '../platform.ts'
 import type { Store } from '../store/open.ts'
 
 interface GateParts {
   options: Pick<PlatformOptions, 'dashboard_dir' | 'names' | 'stripe'>
+  host: PlatformHost
   features: FeatureDeps
   authenticator: Authenticator
   foundation: Foundation
@@ -38,6 +40,7 @@ interface GateParts {
 /** The gate with all that stands behind it. It does not listen yet. */
 export function openGate({
   options,
+  host,
   features,
   authenticator,
   foundation,
@@ -54,7 +57,7 @@ export function openGate({
   const loop = monitorEventLoopDelay({ resolution: 10 })
   loop.enable()
   const signInByPassword = createPasswordSignIn({ db: store.db, clock })
-  const gate = createGate({
+  const gateOptions: GateOptions = {
     handlers: createHandlers(features),
     resolve: createResolver(features),
     passage: createPassage(features),
@@ -91,7 +94,8 @@ export function openGate({
     }),
     clock,
     log,
-  })
+  }
+  const gate = createGate(host.api?.(gateOptions) ?? gateOptions)
   return {
     ...gate,
     async close(closing: Parameters<typeof gate.close>[0]) {

@@ -1,14 +1,14 @@
 import Sqlite from 'better-sqlite3'
-import { setTimeout as delay } from 'node:timers/promises'
 import { type Compilable, DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
 import { Problem } from '../contract/errors.ts'
+import { type Clock, sleep, systemClock } from '../lib/clock.ts'
 import { createDurable } from './durable.ts'
 import { makePrivateFile } from './private-file.ts'
 
 /**
  * One SQLite file. Work is handed in as a synchronous function that runs in one transaction, so nothing can come between
  * its statements. When another program holds the file the whole function is tried again, without blocking the event loop,
- * for `busy_ms`; then it is a Problem `database_busy`. A full disk is `storage_full`.
+ * for 5 s; then it is a Problem `database_busy`. A full disk is `storage_full`.
  */
 export interface Database<Tables> {
   read<R>(work: (tx: Transaction<Tables>) => R): Promise<R>
@@ -43,10 +43,14 @@ export interface DatabaseOptions {
   path: string
   /** Whether a `write` resolves only once it would survive a power cut: for what is promised to a client. Logs do without. */
   durable: boolean
-  busy_ms?: number
+  clock?: Clock
 }
 
+/** How long another program may hold the file, and how often that is looked at. */
+const busy = { longest_ms: 5_000, every_ms: 15 }
+
 export function openDatabase<Tables>(options: DatabaseOptions): Database<Tables> {
+  const { clock = systemClock } = options
   if (options.path !== ':memory:') makePrivateFile(options.path)
   const raw = new Sqlite(options.path, { timeout: 0 })
   try {
@@ -101,7 +105,7 @@ export function openDatabase<Tables>(options: DatabaseOptions): Database<Tables>
     sqlRun: (sql, ...parameters) => prepare(sql).run(...parameters).changes,
   }
 
-  const durable = raw.memory ? undefined : createDurable(options.path)
+  const durable = raw.memory ? undefined : createDurable(options.path, clock)
   let version = 0
   const attempt = <R>(begin: 'BEGIN' | 'BEGIN IMMEDIATE', work: (tx: Transaction<Tables>) => R): R => {
     prepare(begin).run()
@@ -117,17 +121,17 @@ export function openDatabase<Tables>(options: DatabaseOptions): Database<Tables>
   }
 
   const patiently = async <R>(begin: 'BEGIN' | 'BEGIN IMMEDIATE', work: (tx: Transaction<Tables>) => R): Promise<R> => {
-    const giveUpAt = performance.now() + (options.busy_ms ?? 5_000)
+    const giveUpAt = clock.monotonic() + busy.longest_ms
     for (;;) {
       try {
         return attempt(begin, work)
       } catch (error) {
         if (isFull(error)) throw new Problem('storage_full', 'The disk of this machine is full. Free some space and try again.', { cause: error })
         if (!isBusy(error)) throw error
-        if (performance.now() > giveUpAt)
+        if (clock.monotonic() > giveUpAt)
           throw new Problem('database_busy', 'Another program holds the database. Try again in a moment.', { retry_after_s: 1, cause: error })
       }
-      await delay(15)
+      await sleep(clock, busy.every_ms)
     }
   }
 

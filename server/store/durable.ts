@@ -2,6 +2,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
+import type { Clock } from '../lib/clock.ts'
 
 /**
  * What would block the event loop in SQLite is the disk: the sync of a commit, and the checkpoint that moves the write-ahead
@@ -18,7 +19,7 @@ const lookEvery_ms = 2_000
 /** A log of this size is moved into the file; it then starts again at its beginning. */
 const checkpointBytes = 4 * 1024 * 1024
 
-export function createDurable(path: string): Durable {
+export function createDurable(path: string, clock: Clock): Durable {
   const logPath = `${path}-wal`
   let file: FileHandle | undefined
   let running: Promise<void> | undefined
@@ -46,7 +47,7 @@ export function createDurable(path: string): Durable {
     return next
   }
 
-  const look = setInterval(() => {
+  const look = clock.setInterval(() => {
     if (checkpoint || closed) return
     checkpoint = stat(logPath)
       .then(({ size }) => (size > checkpointBytes && !closed ? moveIntoFile(path) : undefined))
@@ -59,7 +60,7 @@ export function createDurable(path: string): Durable {
     sync,
     async close() {
       closed = true
-      clearInterval(look)
+      look.cancel()
       await Promise.allSettled([running, next, checkpoint])
       await file?.close()
       file = undefined

@@ -21,6 +21,11 @@ export interface Store {
   close(): Promise<void>
 }
 
+interface Place {
+  path: string
+  clock: Clock
+}
+
 /** A file up to this size is checked at every start: it takes a few milliseconds. A larger ledger after a crash. */
 const alwaysChecked_bytes = 32 * 2 ** 20
 
@@ -37,11 +42,11 @@ export async function openStore(options: { data_dir: string; after_crash: boolea
   const check = bytes > 0 && (options.after_crash || bytes <= alwaysChecked_bytes)
 
   let recovered: Recovery | undefined
-  let db = await openIntact(path, check, bytes === 0 && hasCopies(data_dir))
+  let db = await openIntact({ path, clock }, check, bytes === 0 && hasCopies(data_dir))
   if (db instanceof DamagedLedger) {
     recovered = recoverLedger({ data_dir, newest_version: migrations.length, why: db.why, now: isoTime(clock.now()) })
     if (!recovered) throw db
-    db = await openIntact(path, true, false)
+    db = await openIntact({ path, clock }, true, false)
     if (db instanceof DamagedLedger) throw db
   }
   await migrate(db, migrations, join(data_dir, 'backups'))
@@ -52,8 +57,8 @@ export async function openStore(options: { data_dir: string; after_crash: boolea
     )
   }
 
-  const logs = await openLesser<LogTables>(join(data_dir, 'logs.db'), logMigrations)
-  const metrics = await openLesser<MetricsTables>(join(data_dir, 'metrics.db'), metricsMigrations)
+  const logs = await openLesser<LogTables>({ path: join(data_dir, 'logs.db'), clock }, logMigrations)
+  const metrics = await openLesser<MetricsTables>({ path: join(data_dir, 'metrics.db'), clock }, metricsMigrations)
   const ledger = db
 
   return {
@@ -83,11 +88,11 @@ class DamagedLedger extends Error {
   }
 }
 
-async function openIntact(path: string, check: boolean, isMissing: boolean): Promise<Db | DamagedLedger> {
+async function openIntact({ path, clock }: Place, check: boolean, isMissing: boolean): Promise<Db | DamagedLedger> {
   if (isMissing) return new DamagedLedger(path)
   let db: Db | undefined
   try {
-    db = openDatabase<Tables>({ path, durable: true })
+    db = openDatabase<Tables>({ path, clock, durable: true })
     const verdict = check ? db.raw.pragma('quick_check(1)', { simple: true }) : 'ok'
     if (verdict === 'ok') return db
     throw new Error(String(verdict))
@@ -102,11 +107,11 @@ async function openIntact(path: string, check: boolean, isMissing: boolean): Pro
 class DamagedLesser extends Error {}
 
 /** Lines and numbers of the past are no reason not to start: a damaged file is put aside, and it begins anew. */
-async function openLesser<T>(path: string, steps: readonly { name: string; sql: string }[]): Promise<Database<T>> {
+async function openLesser<T>({ path, clock }: Place, steps: readonly { name: string; sql: string }[]): Promise<Database<T>> {
   let db: Database<T> | undefined
   try {
     const check = existsSync(path) && statSync(path).size <= alwaysChecked_bytes
-    db = openDatabase<T>({ path, durable: false })
+    db = openDatabase<T>({ path, clock, durable: false })
     if (check && db.raw.pragma('quick_check(1)', { simple: true }) !== 'ok') throw new DamagedLesser()
     await migrate(db, steps)
     return db
@@ -115,6 +120,6 @@ async function openLesser<T>(path: string, steps: readonly { name: string; sql: 
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
     if (!(error instanceof DamagedLesser || /CORRUPT|NOTADB/.test(code)) || !existsSync(path)) throw error
     for (const end of ['', '-wal', '-shm']) if (existsSync(path + end)) renameSync(path + end, `${path}.damaged${end}`)
-    return openLesser(path, steps)
+    return openLesser({ path, clock }, steps)
   }
 }

@@ -1,0 +1,160 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Project } from '../../server/contract/projects.ts'
+import { newSession } from '../../server/features/authenticate.ts'
+import type { GateOptions } from '../../server/http/index.ts'
+import { startPlatform } from '../../server/index.ts'
+import type { Clock } from '../../server/lib/clock.ts'
+import { createLog } from '../../server/lib/log.ts'
+import { readOptions } from '../../server/options.ts'
+import { openDatabase } from '../../server/store/database.ts'
+import { createLogStore } from '../../server/store/logs.ts'
+import { createMetricsStore } from '../../server/store/metrics.ts'
+import { migrate } from '../../server/store/migrate.ts'
+import { logMigrations, metricsMigrations, migrations } from '../../server/store/migrations/index.ts'
+import type { Store } from '../../server/store/open.ts'
+import type { LogTables, MetricsTables, Tables } from '../../server/store/tables.ts'
+import { createTestClock, type TestClock } from './test-clock.ts'
+
+/** Somebody with an account, a token and the secret of a browser session. */
+export interface Person {
+  email: string
+  user_id: string
+  account_id: string
+  token: string
+  session: string
+}
+
+/** The API of a real platform on a store in memory, in the process of the test: what it needs of a handler it replaces. */
+export interface ApiServer {
+  url: string
+  port: number
+  clock: TestClock
+  store: Store
+  cookie_name: string
+  owner: Person
+  /** Somebody with an account of their own, who sees nothing of the owner's. */
+  stranger: Person
+  /** Lines of the platform's log. */
+  log: Record<string, unknown>[]
+  /** A one-time code of the owner's. */
+  newSignInCode(): Promise<string>
+  createProject(slug: string, options?: { owner?: Person; repo_url?: string }): Promise<Project>
+  /** A request; redirects are answers. */
+  fetch(path: string, init?: RequestInit): Promise<Response>
+  /** Lets requests finish for as long as a platform does when it stops, by the moved clock. */
+  close(): Promise<void>
+}
+
+export interface ApiServerSettings {
+  host?: string
+  port?: number
+  /** A taken port gives way to the next free one. */
+  port_may_move?: boolean
+  /** Names beside localhost that it answers to. */
+  names?: string[]
+  dashboard_dir?: string
+  rate_limits?: GateOptions['rateLimits']
+  /** Parts of the API server to replace. */
+  replace?: (options: GateOptions) => Partial<GateOptions>
+}
+
+const startsAt = '2026-01-31T12:00:00.000Z'
+const unlimited = () => ({ authenticated: 1_000_000, anonymous: 1_000_000 })
+
+export async function startApiServer(settings: ApiServerSettings = {}): Promise<ApiServer> {
+  const data_dir = mkdtempSync(join(tmpdir(), 'homeport-api-'))
+  const clock = createTestClock({ frozen_at: startsAt })
+  const store = await openMemoryStore(clock)
+  const log: Record<string, unknown>[] = []
+  let cookie_name = ''
+  const options = readOptions({ data: data_dir, port: String(settings.port ?? 0), 'edge-port': '0', runtime: 'process' })
+  const platform = await startPlatform(
+    {
+      ...options,
+      chromium: 'off',
+      registrar: { name: 'local' },
+      host: settings.host ?? '127.0.0.1',
+      port_may_move: settings.port_may_move ?? false,
+      names: settings.names ?? [],
+      dashboard_dir: settings.dashboard_dir ?? null,
+    },
+    {
+      store,
+      clock,
+      log: createLog((line) => log.push(JSON.parse(line) as Record<string, unknown>)),
+      names: { hosts_path: join(data_dir, 'hosts'), root: join(data_dir, 'system'), home: join(data_dir, 'home') },
+      api(real) {
+        ;({ cookie_name } = real)
+        const limited = { ...real, rateLimits: settings.rate_limits ?? unlimited }
+        return { ...limited, ...settings.replace?.(limited) }
+      },
+    },
+  ).catch((error: unknown) => {
+    rmSync(data_dir, { recursive: true, force: true })
+    throw error
+  })
+  const url = `http://127.0.0.1:${new URL(platform.api_url).port}`
+  const send = (path: string, init: RequestInit = {}) => fetch(url + path, { redirect: 'manual', ...init })
+
+  async function call<Body>(token: string, method: string, path: string, body?: object): Promise<Body> {
+    const init: RequestInit = { method, headers: { ...bearer(token), 'content-type': 'application/json' } }
+    if (body) init.body = JSON.stringify(body)
+    const answer = await send(path, init)
+    const text = await answer.text()
+    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`)
+    return JSON.parse(text) as Body
+  }
+  const person = async (token: string): Promise<Person> => {
+    const { user } = await call<{ user: { id: string; account_id: string; email: string } }>(token, 'GET', '/instance/session')
+    const { secret } = await store.db.write((tx) => newSession(tx, clock, user.id))
+    return { token, session: secret, user_id: user.id, account_id: user.account_id, email: user.email }
+  }
+
+  const { token } = platform.instance
+  const stranger = await call<{ token: string }>(token, 'POST', '/instance/users', { email: 'stranger@example.com', plan: 'enterprise' })
+  const owner = await person(token)
+  return {
+    url,
+    port: Number(new URL(url).port),
+    clock,
+    store,
+    cookie_name,
+    owner,
+    stranger: await person(stranger.token),
+    log,
+    newSignInCode: async () => new URL(await platform.signInUrl()).searchParams.get('code') ?? '',
+    async createProject(slug, { owner: of = owner, repo_url } = {}) {
+      const body = { name: slug, slug, ...(repo_url === undefined ? {} : { repo_url }) }
+      return (await call<{ project: Project }>(of.token, 'POST', '/v1/projects', body)).project
+    },
+    fetch: send,
+    async close() {
+      const stopped = platform.stop()
+      await clock.advance(10_000)
+      await stopped
+      rmSync(data_dir, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}
+
+export const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+
+/** The three databases of a platform, in memory. */
+export async function openMemoryStore(clock: Clock): Promise<Store> {
+  const open = <T>() => openDatabase<T>({ path: ':memory:', durable: false, clock })
+  const [db, logs, metrics] = [open<Tables>(), open<LogTables>(), open<MetricsTables>()]
+  await migrate(db, migrations)
+  await migrate(logs, logMigrations)
+  await migrate(metrics, metricsMigrations)
+  return {
+    db,
+    logs: createLogStore(logs),
+    metrics: createMetricsStore(metrics),
+    recovered: undefined,
+    async close() {
+      await Promise.all([db.close(), logs.close(), metrics.close()])
+    },
+  }
+}
