@@ -7,6 +7,7 @@ import { createClient } from './client.ts'
 import { exitCodes, text } from './command.ts'
 import { runCommandLine } from './command-line.ts'
 import { findInstance } from './find-instance.ts'
+import { createOutput } from './output.ts'
 import { serve } from './serve.ts'
 
 /** The command `homeport`: binds the command line to this process. `homeport.mjs` runs the built form of it. */
@@ -14,8 +15,8 @@ const isTerminal = process.stdout.isTTY
 const { has_colour, has_display } = surroundings(isTerminal)
 const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort())
-// `homeport logs app | head` closes our output early; that is no failure.
-process.stdout.on('error', () => process.exit(0))
+// `homeport logs app | head` closes the output early, which is no failure. A platform goes on without anybody who reads.
+if (process.argv[2] !== 'serve') process.stdout.on('error', () => process.exit(0))
 
 async function ask(question: string, isSecret: boolean): Promise<string | undefined> {
   const isTyped = isSecret && process.stdin.isTTY
@@ -41,8 +42,8 @@ process.exitCode = await runCommandLine(
   process.argv.slice(2),
   {
     terminal: {
-      out: (line) => void process.stdout.write(`${line}\n`),
-      err: (line) => void process.stderr.write(`${line}\n`),
+      out: createOutput(process.stdout),
+      err: createOutput(process.stderr),
       is_interactive: isTerminal && process.stdin.isTTY,
       has_colour,
     },

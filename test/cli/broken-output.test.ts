@@ -1,0 +1,93 @@
+import { type StdioOptions, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { PassThrough, Writable } from 'node:stream'
+import { describe, expect, test } from 'vitest'
+import { createOutput } from '../../server/cli/output.ts'
+import { readInstanceFile } from '../../server/lib/instance-file.ts'
+import { askEdge, homeport, newFolder, root } from '../support/instance-process.ts'
+import { until } from '../support/until.ts'
+
+describe('a line of output', () => {
+  test.each(['EPIPE', 'ENOSPC', 'EIO'])('that fails with %s raises nothing', async (code) => {
+    const stream = new Writable({ write: (_piece, _encoding, done) => done(Object.assign(new Error(code), { code })) })
+    const output = createOutput(stream)
+    const failed = new Promise((resolve) => stream.once('close', resolve))
+    output('first')
+    await failed
+    expect(() => output('second')).not.toThrow()
+  })
+
+  test('goes to a file as it is, and to a full one not at all', () => {
+    const folder = newFolder('output')
+    const path = join(folder.path, 'log')
+    const [good, full] = [openSync(path, 'w'), openSync('/dev/full', 'w')]
+    createOutput(Object.assign(new PassThrough(), { fd: good }))('first')
+    expect(() => createOutput(Object.assign(new PassThrough(), { fd: full }))('first')).not.toThrow()
+    expect(readFileSync(path, 'utf8')).toBe('first\n')
+    for (const fd of [good, full]) closeSync(fd)
+    folder.remove()
+  })
+
+  test('that throws is dropped', () => {
+    const stream = new PassThrough()
+    stream.write = () => {
+      throw new Error('write EIO')
+    }
+    expect(() => createOutput(stream)('first')).not.toThrow()
+  })
+
+  test('beyond what a stalled reader may leave waiting is dropped and counted', async () => {
+    const stream = new PassThrough()
+    const output = createOutput(stream)
+    for (let line = 0; line < 10_000; line++) output('x'.repeat(1000))
+    expect(stream.writableLength + stream.readableLength).toBeLessThan(2 * 2 ** 20)
+    const read: Buffer[] = []
+    stream.on('data', (piece: Buffer) => read.push(piece))
+    await until(() => (stream.writableLength === 0 ? true : undefined), { what: 'the backlog to be read' })
+    output('after')
+    await until(() => (read.at(-1)?.toString().endsWith('after\n') ? true : undefined), { what: 'the line after the backlog' })
+    expect(Buffer.concat(read).toString()).toMatch(/\n\d+ lines were not written, because the output was full or nothing read it\.\nafter\n$/)
+  })
+})
+
+/** Closes every connection without an answer, for which the edge logs a warning. */
+const rudeApp = {
+  'package.json': JSON.stringify({ name: 'rude', scripts: { start: 'node server.js' } }),
+  'server.js': `require('node:http').createServer((request, response) => {
+  if (request.url === '/rude') request.socket.destroy()
+  else response.end('fine')
+}).listen(process.env.PORT)`,
+}
+
+describe('homeport serve', () => {
+  test.each<[string, (streams: { full: number }) => StdioOptions, 'closed' | 'kept']>([
+    ['has no reader any more', () => ['ignore', 'pipe', 'pipe'], 'closed'],
+    ['is on a full disk', ({ full }) => ['ignore', full, full], 'kept'],
+  ])('answers, logs on and ends in order when its output %s', async (_name, stdioOf, readers) => {
+    const folder = newFolder('output')
+    const data = join(folder.path, 'data')
+    const full = openSync('/dev/full', 'w')
+    const args = ['serve', '--data', data, '--no-open', '--port', '0', '--edge-port', '0', '--runtime', 'process']
+    const child = spawn(process.execPath, [join(root, 'server/cli/homeport.ts'), ...args], { stdio: stdioOf({ full }) })
+    const exit = once(child, 'exit')
+    try {
+      const instance = await until(() => readInstanceFile(data), { what: 'the platform to be ready' })
+      if (readers === 'closed') for (const stream of [child.stdout, child.stderr]) stream?.destroy()
+      const app = join(folder.path, 'rude')
+      mkdirSync(app)
+      for (const [name, text] of Object.entries(rudeApp)) writeFileSync(join(app, name), text)
+      expect(await homeport(['deploy', app, '--data', data])).toMatchObject({ code: 0 })
+
+      for (let request = 0; request < 20; request++) expect((await askEdge(instance.edge_url, 'rude', '/rude')).status).toBe(502)
+      expect((await fetch(`${instance.api_url}/healthz`)).status).toBe(200)
+      child.kill('SIGTERM')
+      expect(await exit).toEqual([0, null])
+    } finally {
+      child.kill('SIGKILL')
+      closeSync(full)
+      folder.remove()
+    }
+  })
+})
