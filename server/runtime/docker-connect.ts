@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { homedir, platform } from 'node:os'
 import { join } from 'node:path'
 import type Docker from 'dockerode'
+import { type Clock, systemClock } from '../lib/clock.ts'
 import { loadDockerode } from './docker-library.ts'
 import type { DockerOptions } from './runtime.ts'
 
@@ -63,13 +64,16 @@ async function currentContext(configDirectory: string): Promise<string | undefin
 const patience_ms = 5_000
 
 /** The first engine that answers a ping, or the reasons why none does. */
-export async function connect(candidates: string[]): Promise<Connection | { tried: { address: string; reason: string }[] }> {
+export async function connect(
+  candidates: string[],
+  clock: Clock = systemClock,
+): Promise<Connection | { tried: { address: string; reason: string }[] }> {
   // Loaded when first needed: it takes a tenth of a second and 13 MB.
   const Engine = await loadDockerode()
   const tried = []
   for (const address of candidates) {
     try {
-      return await open(Engine, address)
+      return await open(Engine, address, clock)
     } catch (error) {
       tried.push({ address: withoutPassword(address), reason: error instanceof Error ? error.message : String(error) })
     }
@@ -77,9 +81,9 @@ export async function connect(candidates: string[]): Promise<Connection | { trie
   return { tried }
 }
 
-async function open(Engine: typeof Docker, address: string): Promise<Connection> {
+async function open(Engine: typeof Docker, address: string, clock: Clock): Promise<Connection> {
   const docker = new Engine(parseAddress(address))
-  const [version, info] = await within(patience_ms, Promise.all([docker.version(), docker.info()]))
+  const [version, info] = await within(patience_ms, Promise.all([docker.version(), docker.info()]), clock)
   const local = address.startsWith('unix://')
   const rootless = JSON.stringify(info.SecurityOptions ?? []).includes('rootless')
   const desktop = /Docker Desktop|OrbStack|Rancher|colima|lima/i.test(`${info.OperatingSystem} ${info.Name}`)
@@ -109,9 +113,10 @@ function parseAddress(address: string): Docker.DockerOptions {
 
 const withoutPassword = (address: string): string => address.replace(/\/\/[^/@]*@/, '//')
 
-export function within<T>(ms: number, job: Promise<T>): Promise<T> {
+/** Rejects when there is no result after `ms` milliseconds: of real time by default, because the engine is an outside program. */
+export function within<T>(ms: number, job: Promise<T>, clock: Clock = systemClock): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`No answer within ${ms} ms.`)), ms)
-    job.then(resolve, reject).finally(() => clearTimeout(timer))
+    const timer = clock.setTimeout(() => reject(new Error(`No answer within ${ms} ms.`)), ms)
+    job.then(resolve, reject).finally(() => timer.cancel())
   })
 }

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import type Docker from 'dockerode'
+import { sleep, systemClock } from '../lib/clock.ts'
 import { connect, findCandidates, type Connection } from './docker-connect.ts'
 import { BuildFailure, type RuntimeOptions } from './runtime.ts'
 
@@ -181,7 +182,7 @@ export async function removeContainer(container: Docker.Container): Promise<void
       if (status === 404) return
       // 409: another removal is under way; it is gone when that is done.
       if (status !== 409 || attempt >= 20) throw error
-      await new Promise((resolve) => setTimeout(resolve, 100))
+      await sleep(systemClock, 100)
     }
   }
 }

@@ -4,6 +4,7 @@ import { posix } from 'node:path'
 import type Docker from 'dockerode'
 import { pack } from 'tar-stream'
 import { Readable } from 'node:stream'
+import { systemClock } from '../lib/clock.ts'
 import type { DockerfilePlan } from '../contract/build-plan.ts'
 import { packFolder } from './docker-context.ts'
 import { readable, type Engine } from './docker-engine.ts'
@@ -49,7 +50,7 @@ export async function buildDockerfile(engine: Engine, request: BuildRequest, pla
     }
     const failed = new Promise<never>((_, reject) => context.archive.once('error', reject))
     const answer = readable(await Promise.race([docker.buildImage(context.archive, settings), failed]))
-    await Promise.race([readBuild(answer, log, signal, request.memory_mb), failed])
+    await Promise.race([readBuild(answer, log, signal, request.memory_mb, engine.options.clock ?? systemClock), failed])
     return await artifactOf(docker, name, plan)
   } catch (error) {
     if (signal.aborted)

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { setTimeout as delay } from 'node:timers/promises'
+import { sleep, systemClock } from '../lib/clock.ts'
 import { within } from './docker-connect.ts'
 import { isConnectionError, readable, removeContainer, statusOf, type Engine } from './docker-engine.ts'
 import { createFrameScanner, createOutput } from './docker-frames.ts'
@@ -31,6 +31,7 @@ const checkEvery_ms = 10_000
  * When the engine goes away the end is looked for again, with back-off, until it answers.
  */
 export async function followContainer(engine: Engine, id: string, since_ms: number | null | 'start', observer: ContainerObserver): Promise<Follower> {
+  const { clock = systemClock } = engine.options
   const closing = new AbortController()
   const output = createOutput(observer.onLine)
   const containerOf = async () => (await engine.connection()).docker.getContainer(id)
@@ -76,7 +77,7 @@ export async function followContainer(engine: Engine, id: string, since_ms: numb
     return newest
   }
 
-  const pause = (ms: number) => delay(ms, undefined, { signal: closing.signal }).catch(() => {})
+  const pause = (ms: number, by = clock) => sleep(by, ms, closing.signal).catch(() => {})
   const ended = Promise.withResolvers<void>()
   const over = Promise.withResolvers<void>()
   let isOver = false
@@ -134,8 +135,8 @@ export async function followContainer(engine: Engine, id: string, since_ms: numb
     isOver = true
     over.resolve()
     if (exit) {
-      // Its own log ends by itself; a stream that was lost on the way must not keep the end from being told.
-      await Promise.race([reading, pause(10_000)])
+      // Its own log ends by itself; a stream that was lost on the way must not keep the end from being told. Reading takes real time.
+      await Promise.race([reading, pause(10_000, systemClock)])
       live?.destroy()
       output.end()
       // An ended container is never started again: a restart makes a new one.

@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import type Docker from 'dockerode'
+import { sleep, systemClock } from '../lib/clock.ts'
 import { stepFailure } from './build-failures.ts'
 import { dependencyKey, type NodePlan } from './dependencies.ts'
 import { within } from './docker-connect.ts'
@@ -289,7 +289,7 @@ async function endedState(container: Docker.Container): Promise<Docker.Container
   for (let looks = 0; looks < 20; looks++) {
     const { State } = await within(5_000, container.inspect())
     if (!State.Running) return State
-    await delay(50)
+    await sleep(systemClock, 50)
   }
   throw new Error('The connection to the build was lost: socket hang up')
 }

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { BuildLog } from '../contract/build-log.ts'
+import type { Clock } from '../lib/clock.ts'
 import { decodeBuildKitStatus } from './docker-buildkit.ts'
 import { createLineSplitter, type LineSplitter } from './lines.ts'
 import { BuildFailure } from './runtime.ts'
@@ -17,7 +18,7 @@ interface BuildEvent {
 const longestSilence_ms = 30 * 60_000
 
 /** Writes a build's answer into the log until it ends; throws `BuildFailure` when the build failed (which comes as an event, not as a status). */
-export async function readBuild(answer: Readable, log: BuildLog, signal: AbortSignal, memory_mb: number): Promise<void> {
+export async function readBuild(answer: Readable, log: BuildLog, signal: AbortSignal, memory_mb: number, clock: Clock): Promise<void> {
   let failure: string | undefined
   const classic = createLineSplitter((line) => log.line('build', 'stdout', line))
   const steps = createSteps(log)
@@ -34,16 +35,18 @@ export async function readBuild(answer: Readable, log: BuildLog, signal: AbortSi
     16 * 1024 * 1024,
   )
   await new Promise<void>((resolve, reject) => {
-    const silence = setTimeout(() => answer.destroy(new Error('The builder went silent.')), longestSilence_ms)
+    const watch = () => clock.setTimeout(() => answer.destroy(new Error('The builder went silent.')), longestSilence_ms)
+    let silence = watch()
     const abort = () => void answer.destroy()
     signal.addEventListener('abort', abort, { once: true })
     answer.on('data', (chunk: Buffer) => {
-      silence.refresh()
+      silence.cancel()
+      silence = watch()
       if (!signal.aborted) events.write(chunk)
     })
     answer.once('error', reject)
     answer.once('close', () => {
-      clearTimeout(silence)
+      silence.cancel()
       signal.removeEventListener('abort', abort)
       if (answer.readableEnded) resolve()
       else reject(new Error('The Docker engine broke the build off: socket hang up'))

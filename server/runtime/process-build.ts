@@ -2,6 +2,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { platform } from 'node:os'
 import { delimiter, join } from 'node:path'
 import type { StepName } from '../contract/deployments.ts'
+import { systemClock } from '../lib/clock.ts'
 import { missingOutput, stepFailure } from './build-failures.ts'
 import { dependencyKey, type NodePlan } from './dependencies.ts'
 import { inside, isFolder, moveFolder, sizeOf } from './files.ts'
@@ -89,16 +90,22 @@ async function install(
   const run = () => runStep('install', command, inside(source, plan.install_directory), { ...environment, NODE_ENV: 'development' }, request, tools)
   if (key === null) return run()
   const name = `${request.project_id} ${key}`
-  for (let other = tools.installing.get(name); other; other = tools.installing.get(name)) {
-    log.note('install', 'Another build installs the same dependencies; waiting for it.')
-    await raceAbort(
-      other.catch(() => {}),
-      signal,
-    )
-  }
-  if (await tools.cache.takeDependencies(request.project_id, key, source, signal)) {
-    log.note('install', 'Dependencies come from the cache: what they depend on has not changed.')
-    return
+  for (;;) {
+    const other = tools.installing.get(name)
+    if (other) {
+      log.note('install', 'Another build installs the same dependencies; waiting for it.')
+      await raceAbort(
+        other.catch(() => {}),
+        signal,
+      )
+      continue
+    }
+    if (await tools.cache.takeDependencies(request.project_id, key, source, signal)) {
+      log.note('install', 'Dependencies come from the cache: what they depend on has not changed.')
+      return
+    }
+    // Another build may have begun to install while the cache was read.
+    if (!tools.installing.has(name)) break
   }
   const job = run()
     .then(() => tools.cache.keepDependencies(request.project_id, key, source, plan, signal))
@@ -170,6 +177,7 @@ async function runStep(
     env,
     memory_mb: request.memory_mb,
     max_processes: maxProcesses,
+    clock: tools.options.clock ?? systemClock,
     onLine: (stream, line) => {
       if (!signal.aborted) log.line(step, stream, line)
     },

@@ -1,5 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { platform } from 'node:os'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { sleep, type Clock, type Timer } from '../lib/clock.ts'
 import { createLineSplitter } from './lines.ts'
 import { familyOf, memoryOf, readProcessTable } from './process-table.ts'
 
@@ -11,6 +13,7 @@ export interface GroupRequest {
   /** Ceiling for the whole group. It is checked, not reserved: what passes it is killed. */
   memory_mb: number
   max_processes: number
+  clock: Clock
   onLine(stream: 'stdout' | 'stderr', line: string): void
 }
 
@@ -36,6 +39,7 @@ export interface GroupExit {
 
 /** Rejects with Node's own error (ENOENT, EACCES) when the program can't be started. */
 export async function startGroup(request: GroupRequest): Promise<ProcessGroup> {
+  const { clock } = request
   const child = spawn(request.file, request.args, {
     cwd: request.cwd,
     env: request.env,
@@ -50,7 +54,7 @@ export async function startGroup(request: GroupRequest): Promise<ProcessGroup> {
   let heapExhausted = false
   let overMemory = false
   let tooMany = false
-  let killTimer: NodeJS.Timeout | undefined
+  let killTimer: Timer | undefined
 
   const outputs = (['stdout', 'stderr'] as const).map((name) => {
     const stream = child[name]
@@ -58,13 +62,13 @@ export async function startGroup(request: GroupRequest): Promise<ProcessGroup> {
       if (name === 'stderr' && /JavaScript heap out of memory/.test(line)) heapExhausted = true
       request.onLine(name, line)
     })
-    let last = performance.now()
+    let last = clock.monotonic()
     stream.on('data', (chunk: Buffer) => {
-      last = performance.now()
+      last = clock.monotonic()
       lines.write(chunk)
     })
     const closed = new Promise<void>((resolve) => stream.once('close', resolve))
-    return { stream, lines, closed, idle_ms: () => performance.now() - last }
+    return { stream, lines, closed, idle_ms: () => clock.monotonic() - last }
   })
 
   const kill = (name: NodeJS.Signals) => killGroup(pid, name)
@@ -83,12 +87,12 @@ export async function startGroup(request: GroupRequest): Promise<ProcessGroup> {
     child.once('exit', (code, signal) => resolve({ code, signal }))
   })
   const ended = exited.then(async ({ code, signal }) => {
-    clearTimeout(killTimer)
+    killTimer?.cancel()
     const strays = watch.stop()
     // What the program left behind goes too, also where it moved to a group of its own; then the pipes come to their end.
     kill('SIGKILL')
     for (const stray of strays) killOne(stray)
-    await Promise.all(outputs.map(drained))
+    await Promise.all(outputs.map((output) => drained(output, clock)))
     for (const output of outputs) output.lines.end()
     const aborted = heapExhausted && (signal === 'SIGABRT' || signal === 'SIGTRAP' || code === 134 || code === 133 || code === 1)
     return { code, signal, out_of_memory: overMemory || aborted, too_many_processes: tooMany }
@@ -109,7 +113,7 @@ export async function startGroup(request: GroupRequest): Promise<ProcessGroup> {
         // A frozen process takes no signal but SIGKILL.
         watch.rest(false)
         if (platform() !== 'win32') kill('SIGCONT')
-        killTimer ??= setTimeout(() => kill('SIGKILL'), grace_ms)
+        killTimer ??= clock.setTimeout(() => kill('SIGKILL'), grace_ms)
       } else {
         kill('SIGKILL')
       }
@@ -146,16 +150,20 @@ interface Output {
   idle_ms(): number
 }
 
+const longestSilence_ms = 1_000
+
 /** Waits for the end of a pipe. A process that escaped with the pipe in hand is waited for no longer than it is silent for a second. */
-async function drained(output: Output): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const silence = new Promise<void>((resolve) => {
-    timer = setInterval(() => {
-      if (output.idle_ms() > 1_000) resolve()
-    }, 250)
-  })
-  await Promise.race([output.closed, silence])
-  clearInterval(timer)
+async function drained(output: Output, clock: Clock): Promise<void> {
+  const closed = new AbortController()
+  const silence = async () => {
+    while (output.idle_ms() < longestSilence_ms) {
+      await sleep(clock, longestSilence_ms - output.idle_ms(), closed.signal)
+      // After a stall of this process, output that is in the pipe has not been read yet.
+      await nextTurn()
+    }
+  }
+  await Promise.race([output.closed, silence().catch(() => {})])
+  closed.abort()
   output.stream.destroy()
 }
 
@@ -174,7 +182,7 @@ function watchGroup(
   let round = 0
   let family = [pid]
   let strays: number[] = []
-  let timer: NodeJS.Timeout | undefined
+  let timer: Timer | undefined
 
   const lookAround = async () => {
     const table = await readProcessTable()
@@ -190,7 +198,7 @@ function watchGroup(
     if (!stopped && bytes > limits.memory_mb * 1024 * 1024) on.overMemory()
   }
   const again = () => {
-    timer = setTimeout(() => {
+    timer = limits.clock.setTimeout(() => {
       ;(resting ? Promise.resolve() : look())
         .catch(() => {})
         .finally(() => {
@@ -206,7 +214,7 @@ function watchGroup(
     },
     stop() {
       stopped = true
-      clearTimeout(timer)
+      timer?.cancel()
       return strays
     },
   }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, rm } from 'node:fs/promises'
 import { platform } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
+import { sleep, systemClock } from '../lib/clock.ts'
 import { exitOf } from './exits.ts'
 import { dropBundles, isFolder, pathPart } from './files.ts'
 import { buildInPlace, buildRecord, heapOption, without } from './process-build.ts'
@@ -29,6 +29,7 @@ const maxProcesses = 256
  * for memory, but no wall between the app and the machine. Needs nothing that is not among our own dependencies.
  */
 export function createProcessRuntime(options: RuntimeOptions): Runtime {
+  const { clock = systemClock } = options
   const closing = new AbortController()
   const toolchains = createToolchains(options, closing.signal)
   const cache = createBuildCache(join(options.data_dir, 'cache'))
@@ -86,6 +87,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
         env,
         memory_mb: request.memory_mb,
         max_processes: maxProcesses,
+        clock,
         onLine: request.onLine,
       })
     } catch (error) {
@@ -96,7 +98,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       const why = code === 'ENOENT' ? `the program \`${artifact.command[0]}\` was not found` : `\`${artifact.command.join(' ')}\` could not be run`
       throw new StartFailure('start_failed', `The app did not start: ${why}.`, 'Check the start script of package.json.', error)
     }
-    running.set(id, { group, port, looked: { at_ms: performance.now(), processor_ms: 0 } })
+    running.set(id, { group, port, looked: { at_ms: systemClock.monotonic(), processor_ms: 0 } })
     const recorded = startOf(group.pid)
       .then((started) =>
         started && running.has(id)
@@ -128,8 +130,8 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
         killGroup(record.pid, 'SIGTERM')
         killGroup(record.pid, 'SIGCONT')
       }
-      const until = performance.now() + grace_ms
-      while (performance.now() < until && (await isAlive(record))) await delay(50)
+      const until = clock.monotonic() + grace_ms
+      while (clock.monotonic() < until && (await isAlive(record))) await sleep(clock, 50)
       if (await isAlive(record)) killGroup(record.pid, 'SIGKILL')
     }
     await records.remove(record.id)
@@ -209,7 +211,8 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       if (!known) return null
       const members = await known.group.members()
       const [memory, processor_ms] = await Promise.all([memoryOf(members), processorTimeOf(members)])
-      const at_ms = performance.now()
+      // Processor time is the kernel's and passes with the system's clock.
+      const at_ms = systemClock.monotonic()
       const cpu_percent = Math.max(0, (100 * (processor_ms - known.looked.processor_ms)) / Math.max(1, at_ms - known.looked.at_ms))
       known.looked = { at_ms, processor_ms }
       return { cpu_percent: Math.round(cpu_percent * 10) / 10, memory_mb: Math.round(memory / 1024 / 1024) }

@@ -23,7 +23,7 @@ export async function listBranches(request: BranchesRequest, host: GitHost, sign
       cwd: tmpdir(),
       environment: { ...fetchEnvironment(host.environment, '/', address, credentials), ...more },
       signal,
-      idle_ms: host.idle_ms,
+      clock: host.clock,
     }).catch(missingGit)
   const run = await ask({})
   if (run.code !== 0) throw await explainLocal(run, address)

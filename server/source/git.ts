@@ -2,6 +2,7 @@ import { lstat, mkdir, readFile, readlink, realpath, rm } from 'node:fs/promises
 import { dirname, join, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isBranchName } from '../contract/shared.ts'
+import type { Clock } from '../lib/clock.ts'
 import { parseAddress, restrictToPublic, type RepositoryAddress } from './address.ts'
 import { connectUrl, fetchEnvironment, fetchSettings, gitEnvironment, safeSettings, type HostEnvironment } from './environment.ts'
 import { classify, maskText } from './failure.ts'
@@ -16,17 +17,18 @@ interface Fetch {
   branch: string
 }
 
-/** What the room is told once: the host's environment, and after how long without a byte git is given up. */
+/** Where git runs. */
 export interface GitHost {
   environment: HostEnvironment
-  idle_ms: number
+  /** Measures for how long git prints nothing. */
+  clock: Clock
 }
 
 /**
  * Fetches one commit of one branch into `into/source`, without history, and leaves no `.git` behind.
  * Nothing of the repository runs: no hook, no filter, no submodule; links that lead out of it are left out.
  */
-export async function fetchGit(request: GitRequest, options: FetchOptions, { environment: host, idle_ms }: GitHost): Promise<Source> {
+export async function fetchGit(request: GitRequest, options: FetchOptions, { environment: host, clock }: GitHost): Promise<Source> {
   const { into, log, signal } = options
   if (!isBranchName(request.branch))
     throw new SourceFailure(`“${request.branch}” is not a name that git allows for a branch.`, 'Check the branch in the project’s settings.')
@@ -46,7 +48,7 @@ export async function fetchGit(request: GitRequest, options: FetchOptions, { env
   const secrets = credentials ? [credentials.password, encodeURIComponent(credentials.password)] : []
   const progress = createProgress((line) => log.line('clone', 'stderr', maskText(line, secrets)))
   const git = (args: string[], isLogged = false) =>
-    runGit([...settings, ...args], { cwd: folder, environment, signal, idle_ms, ...(isLogged ? { onStderr: progress } : {}) }).catch(missingGit)
+    runGit([...settings, ...args], { cwd: folder, environment, signal, clock, ...(isLogged ? { onStderr: progress } : {}) }).catch(missingGit)
 
   log.note(
     'clone',
@@ -142,10 +144,10 @@ export interface FolderDescription {
   is_dirty: boolean
 }
 
-export async function describeFolder(path: string, { environment: host, idle_ms }: GitHost, signal: AbortSignal): Promise<FolderDescription> {
+export async function describeFolder(path: string, { environment: host, clock }: GitHost, signal: AbortSignal): Promise<FolderDescription> {
   const nothing: FolderDescription = { is_git: false, branch: null, commit_sha: null, commit_message: null, commit_author: null, is_dirty: false }
   const environment = gitEnvironment(host, path)
-  const git = (...args: string[]) => runGit([...safeSettings, ...args], { cwd: path, environment, signal, idle_ms })
+  const git = (...args: string[]) => runGit([...safeSettings, ...args], { cwd: path, environment, signal, clock })
   const inside = await git('rev-parse', '--is-inside-work-tree').catch((error: unknown) => {
     signal.throwIfAborted()
     if (isMissingProgram(error)) return null
@@ -169,12 +171,12 @@ export async function describeFolder(path: string, { environment: host, idle_ms 
 }
 
 /** The files that git would show of a folder: known ones and new ones, without what is ignored; null when git does not know it. */
-export async function listFiles(path: string, { environment: host, idle_ms }: GitHost, signal: AbortSignal): Promise<string[] | null> {
+export async function listFiles(path: string, { environment: host, clock }: GitHost, signal: AbortSignal): Promise<string[] | null> {
   const run = await runGit([...safeSettings, 'ls-files', '-z', '--cached', '--others', '--exclude-standard', '--deduplicate'], {
     cwd: path,
     environment: gitEnvironment(host, path),
     signal,
-    idle_ms,
+    clock,
   }).catch((error: unknown) => {
     signal.throwIfAborted()
     if (isMissingProgram(error)) return null

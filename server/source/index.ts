@@ -1,5 +1,6 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type Clock, systemClock, timeoutSignal } from '../lib/clock.ts'
 import { ArchiveFault, unpackArchive } from './archive.ts'
 import { gitEnvironment, type HostEnvironment } from './environment.ts'
 import { runGit } from './process.ts'
@@ -25,11 +26,11 @@ export interface SourceRoom {
 }
 
 /**
- * `environment` is the host's: PATH, certificates, proxies and ssh's agent are taken from it, nothing else.
- * A git that says nothing for `idle_ms` (60 s) is given up.
+ * `environment` is the host's: PATH, certificates, proxies and ssh's agent are taken from it, nothing else. `clock` measures for how
+ * long git prints nothing: real time by default, because git is an outside program whatever the platform's clock shows.
  */
-export function createSource(options: { environment: HostEnvironment; idle_ms?: number }): SourceRoom {
-  const host: GitHost = { environment: options.environment, idle_ms: options.idle_ms ?? 60_000 }
+export function createSource({ environment, clock = systemClock }: { environment: HostEnvironment; clock?: Clock }): SourceRoom {
+  const host: GitHost = { environment, clock }
   return {
     async fetchSource(fetch) {
       const { request, into } = fetch
@@ -47,8 +48,8 @@ export function createSource(options: { environment: HostEnvironment; idle_ms?: 
       try {
         const run = await runGit(['--version'], {
           environment: gitEnvironment(host.environment, '/'),
-          signal: AbortSignal.timeout(2_000),
-          idle_ms: 2_000,
+          signal: timeoutSignal(systemClock, 2_000),
+          clock,
         })
         return run.code === 0 ? run.stdout.trim() : undefined
       } catch {

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import type { Clock } from '../lib/clock.ts'
 
 export interface GitRun {
   /** Exit code; null when it was killed. */
@@ -6,7 +7,7 @@ export interface GitRun {
   stdout: string
   /** The last lines of standard error, for the classification of failures. */
   stderr: string
-  /** Killed because it said nothing for `idle_ms`. */
+  /** Killed because it printed nothing for too long. */
   timed_out: boolean
 }
 
@@ -14,14 +15,16 @@ export interface GitRunOptions {
   cwd?: string
   environment: Record<string, string>
   signal: AbortSignal
-  /** Killed after so long without a byte of output. */
-  idle_ms: number
+  /** Measures how long git prints nothing. */
+  clock: Clock
   /** Called with each piece of standard error; progress overwrites itself with carriage returns. */
   onStderr?: (text: string) => void
   /** Given on standard input. */
   input?: string
 }
 
+/** A git that prints nothing for this long is killed. */
+const longestSilence_ms = 60_000
 const stderrKept = 64 * 1024
 const stdoutKept = 64 * 1024 * 1024
 
@@ -30,7 +33,7 @@ const stdoutKept = 64 * 1024 * 1024
  * the group is gone; a failed git is no rejection.
  */
 export function runGit(args: string[], options: GitRunOptions): Promise<GitRun> {
-  const { signal, idle_ms } = options
+  const { signal, clock } = options
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason)
     const child = spawn('git', args, {
@@ -53,25 +56,31 @@ export function runGit(args: string[], options: GitRunOptions): Promise<GitRun> 
         // The group is gone already.
       }
     }
-    const idle = setTimeout(() => {
-      timedOut = true
-      kill()
-    }, idle_ms)
+    const watch = () =>
+      clock.setTimeout(() => {
+        timedOut = true
+        kill()
+      }, longestSilence_ms)
+    let idle = watch()
+    const heard = (): void => {
+      idle.cancel()
+      idle = watch()
+    }
     signal.addEventListener('abort', kill, { once: true })
     const done = (): void => {
-      clearTimeout(idle)
+      idle.cancel()
       signal.removeEventListener('abort', kill)
     }
 
     child.stdout.on('data', (bytes: Buffer) => {
-      idle.refresh()
+      heard()
       stdoutBytes += bytes.length
       if (stdoutBytes <= stdoutKept) stdout.push(bytes)
       else kill()
     })
     child.stderr.setEncoding('utf8')
     child.stderr.on('data', (text: string) => {
-      idle.refresh()
+      heard()
       stderr = (stderr + text).slice(-stderrKept)
       options.onStderr?.(text)
     })

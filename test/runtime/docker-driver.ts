@@ -1,0 +1,59 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { createRuntimes } from '../../server/runtime/index.ts'
+import { viewEngine } from '../support/docker.ts'
+import { command, entriesOf, filesWith } from '../support/runtime.ts'
+import type { Driver } from './suite-context.ts'
+
+/** What a command of docker prints, by lines. */
+export const dockerLines = async (args: string[]) => (await command('docker', args)).trim().split('\n').filter(Boolean)
+
+export const dockerDriver: Driver = {
+  create: (options) => createRuntimes(options).docker,
+  has_own_grace: true,
+  async leftovers(options, id) {
+    const label = id.startsWith('prj_') ? `label=homeport.project=${id}` : `label=homeport.deployment=${id}`
+    const ours = ['--filter', label, '--filter', `label=homeport.instance=${options.instance_id}`]
+    const [containers, images, volumes, folders] = await Promise.all([
+      dockerLines(['ps', '-aq', ...ours]),
+      dockerLines(['images', '-q', ...ours]),
+      id.startsWith('prj_') ? dockerLines(['volume', 'ls', '-q', ...ours]) : [],
+      entriesOf(join(options.data_dir, 'bundles')),
+    ])
+    return [...containers, ...images, ...volumes, ...folders.filter((name) => name.startsWith(id))]
+  },
+  async search(artifact, texts) {
+    if (artifact.kind !== 'image') return []
+    const { image } = artifact
+    const said = { history: await command('docker', ['history', '--no-trunc', image]), inspect: await command('docker', ['inspect', image]) }
+    const places = Object.entries(said).filter(([, out]) => texts.some((text) => out.includes(text)))
+    const layers = await ownLayers(image)
+    const found = layers
+      ? (await Promise.all(layers.flatMap((layer) => texts.map((text) => filesWith(text, layer))))).flat()
+      : await searchSaved(image, texts)
+    return [...places.map(([name]) => name), ...found]
+  },
+  async cleanUp(options, runtime) {
+    for (const found of await runtime.list()) await runtime.stop(found.id, 0)
+    await viewEngine(options.instance_id).removeAll()
+  },
+}
+
+/** Folders of the layers that an image adds to its base; undefined where the engine keeps them in another form, or for root alone. */
+async function ownLayers(image: string): Promise<string[] | undefined> {
+  const layersOf = async (name: string) => {
+    const [{ GraphDriver }] = JSON.parse(await command('docker', ['image', 'inspect', name])) as [{ GraphDriver?: { Data?: Record<string, string> } }]
+    const { UpperDir = '', LowerDir = '' } = GraphDriver?.Data ?? {}
+    return [UpperDir, ...LowerDir.split(':')].filter(Boolean)
+  }
+  const base = await layersOf('node:24-bookworm-slim')
+  const own = (await layersOf(image)).filter((layer) => !base.includes(layer))
+  return own.length > 0 && own.every((layer) => existsSync(layer)) ? own : undefined
+}
+
+/** Layers are plain tar files in what `save` writes. */
+async function searchSaved(image: string, texts: string[]): Promise<string[]> {
+  const search = 'image=$1; shift; docker save "$image" | grep -acF "$@" || true'
+  const count = await command('sh', ['-c', search, 'sh', image, ...texts.flatMap((text) => ['-e', text])])
+  return count.trim() === '0' ? [] : ['layers']
+}

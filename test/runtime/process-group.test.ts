@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import { startGroup, type GroupRequest } from '../../server/runtime/process-group.ts'
+import { isRunning } from '../support/processes.ts'
+import { createTestClock, type TestClock } from '../support/test-clock.ts'
+import { until } from '../support/until.ts'
+
+const start = async (script: string, clock: TestClock, more: Partial<GroupRequest> = {}) => {
+  const lines: string[] = []
+  const request = { file: '/bin/sh', args: ['-c', script], cwd: '/', env: { PATH: process.env.PATH ?? '' }, memory_mb: 512, max_processes: 64 }
+  const group = await startGroup({ ...request, clock, onLine: (_, line) => lines.push(line), ...more })
+  return { group, printed: (line: string) => until(() => lines.includes(line) || undefined, { what: `the line ${line}` }), lines }
+}
+
+test('a group that ignores SIGTERM is killed when its time of grace is over, and no sooner', async () => {
+  const clock = createTestClock({ frozen_at: 0 })
+  const { group, printed } = await start(`trap 'echo no' TERM; echo up; while :; do sleep 1000 & wait; done`, clock)
+  await printed('up')
+  const stopped = group.stop(10_000)
+  await printed('no')
+  await clock.advance(9_999)
+  expect(isRunning(group.pid)).toBe(true)
+  await clock.advance(1)
+  expect(await stopped).toMatchObject({ signal: 'SIGKILL', out_of_memory: false, too_many_processes: false })
+})
+
+test('a group of too many processes is killed, and the exit says why', async () => {
+  const { group } = await start('for i in 1 2 3 4 5; do sleep 1000 & done; wait', createTestClock(), { max_processes: 5 })
+  expect(await group.ended).toMatchObject({ signal: 'SIGKILL', too_many_processes: true, out_of_memory: false })
+})
+
+test('a group over its memory is killed whoever of it has taken the memory, and the exit says why', async () => {
+  const greedy = `"${process.execPath}" -e "const all = Buffer.alloc(90e6, 1); setInterval(() => all[0]++, 1000)" & wait`
+  const { group } = await start(greedy, createTestClock(), { memory_mb: 80 })
+  expect(await group.ended).toMatchObject({ signal: 'SIGKILL', out_of_memory: true, too_many_processes: false })
+})
+
+test('a frozen group is not looked after, one that goes on is', async () => {
+  const clock = createTestClock({ frozen_at: 0 })
+  const { group, printed } = await start('sleep 1000 & echo up; wait', clock, { memory_mb: 0 })
+  await printed('up')
+  group.freeze(true)
+  await clock.advance(400)
+  await clock.advance(400)
+  expect((await group.members()).filter(isRunning)).toHaveLength(2)
+  group.freeze(false)
+  await clock.advance(400)
+  expect(await group.ended).toMatchObject({ out_of_memory: true })
+})
+
+test('what one that left the group prints is waited for while it prints, and for a second of silence', async () => {
+  const clock = createTestClock({ frozen_at: 0 })
+  // It is nobody's child by the time the group is looked at.
+  const { group, printed, lines } = await start('(setsid sh -c "echo far; exec sleep 1000" &) ; sleep 1000', clock)
+  await printed('far')
+  const stopped = group.stop(0)
+  let hasEnded = false
+  void stopped.then(() => (hasEnded = true))
+  await until(() => !isRunning(group.pid) || undefined, { what: 'the end of the shell' })
+  await clock.advance(999)
+  expect(hasEnded).toBe(false)
+  await clock.advance(1)
+  await stopped
+  expect(lines).toEqual(['far'])
+})
