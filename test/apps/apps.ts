@@ -16,24 +16,21 @@ export interface TestApp {
     /** An unknown path gets index.html with 200 (a single-page app); otherwise a static site answers 404. */
     spa_fallback?: boolean
   }
-  /** One of the few that CI deploys on each runtime; the rest run by `npm run test:apps`. */
-  ci: boolean
 }
 
-const app = (name: string, expects: TestApp['expects'], more: { ci?: boolean; directory?: string; settings?: Partial<BuildSettings> } = {}): TestApp => ({
+const app = (name: string, expects: TestApp['expects'], more: { directory?: string; settings?: Partial<BuildSettings> } = {}): TestApp => ({
   name,
   directory: join(import.meta.dirname, more.directory ?? name),
   ...(more.settings ? { settings: more.settings } : {}),
   expects,
-  ci: more.ci ?? false,
 })
 
 export const apps: TestApp[] = [
-  app('html', { framework: 'html', kind: 'static', path: '/about/', contains: 'About this site', spa_fallback: false }, { ci: true }),
-  app('node', { framework: 'node', kind: 'server', path: '/x', contains: 'from plain Node' }, { ci: true }),
-  app('express', { framework: 'express', kind: 'server', path: '/', contains: 'Welcome to Express' }, { ci: true }),
-  app('vite-react', { framework: 'vite', kind: 'static', path: '/about', contains: '<div id="root">', spa_fallback: true }, { ci: true }),
-  app('dockerfile', { framework: 'dockerfile', kind: 'dockerfile', path: '/', contains: 'Hello from a Dockerfile' }, { ci: true }),
+  app('html', { framework: 'html', kind: 'static', path: '/about/', contains: 'About this site', spa_fallback: false }),
+  app('node', { framework: 'node', kind: 'server', path: '/x', contains: 'from plain Node' }),
+  app('express', { framework: 'express', kind: 'server', path: '/', contains: 'Welcome to Express' }),
+  app('vite-react', { framework: 'vite', kind: 'static', path: '/about', contains: '<div id="root">', spa_fallback: true }),
+  app('dockerfile', { framework: 'dockerfile', kind: 'dockerfile', path: '/', contains: 'Hello from a Dockerfile' }),
   app('nextjs', { framework: 'nextjs', kind: 'server', path: '/', contains: 'Rendered by Next.js' }),
   app('nextjs-export', { framework: 'nextjs', kind: 'static', path: '/about/', contains: 'About the exported site', spa_fallback: false }),
   app('nuxt', { framework: 'nuxt', kind: 'server', path: '/', contains: 'Welcome to Nuxt' }),

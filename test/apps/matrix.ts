@@ -24,7 +24,7 @@ export function matrix(runtime: 'process' | 'docker', apps: readonly TestApp[]):
     test.for(apps.filter((app) => runtime === 'docker' || app.expects.kind !== 'dockerfile'))('$name', { timeout: 600_000 }, async (app) => {
       await home.createProject({ slug: app.name, repo_url: repositoryOf(app.directory, folder) })
       if (app.settings) expect((await home.api('PATCH', `/v1/projects/${app.name}`, app.settings)).status).toBe(200)
-      const deployment = await home.ended(app.name, (await home.deploy(app.name)).id, 590_000)
+      const deployment = await home.ended(app.name, (await home.deploy(app.name)).id)
       expect(deployment.error, deployment.build_log.slice(-3_000)).toBeNull()
       expect(deployment.framework).toBe(app.expects.framework)
 

@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { createHash } from 'node:crypto'
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { decodeBuildKitStatus } from '../../server/runtime/docker-buildkit.ts'
 import { connect, findCandidates } from '../../server/runtime/docker-connect.ts'
@@ -15,6 +15,8 @@ import { readBuild } from '../../server/runtime/docker-progress.ts'
 import { createLineSplitter } from '../../server/runtime/lines.ts'
 import { parseListening } from '../../server/runtime/process-ports.ts'
 import { runtimeOptions } from '../support/runtime.ts'
+import { createTestClock } from '../support/test-clock.ts'
+import { until } from '../support/until.ts'
 
 const split = (chunks: Buffer[], cap?: number): string[] => {
   const lines: string[] = []
@@ -211,22 +213,36 @@ test('listening ports are read from the kernel’s table', () => {
 })
 
 describe('what the engine says of a build', () => {
+  const clock = createTestClock({ frozen_at: 0 })
+  const read = (answer: Readable, lines: string[]) => {
+    const log = { line: (_: string, __: string, line: string) => void lines.push(line), note() {}, step() {}, skip() {} }
+    return readBuild(answer, log, new AbortController().signal, 512, clock)
+  }
+  const event = (of: object) => `${JSON.stringify(of)}\r\n`
   const build = async (error: string) => {
     const lines: string[] = []
-    const answer = Readable.from(
-      [`${JSON.stringify({ stream: 'Step 1\n' })}\r\n`, `${JSON.stringify({ errorDetail: { message: error }, error })}\r\n`],
-      {
-        objectMode: false,
-      },
-    )
-    const log = { line: (_: string, __: string, line: string) => void lines.push(line), note() {}, step() {}, skip() {} }
-    await expect(readBuild(answer, log, new AbortController().signal, 512)).rejects.toThrow(error)
+    const answer = Readable.from([event({ stream: 'Step 1\n' }), event({ errorDetail: { message: error }, error })], { objectMode: false })
+    await expect(read(answer, lines)).rejects.toThrow(error)
     return lines
   }
 
   test('is in the log, as it is told nowhere else; how a step ended is in that step’s own lines', async () => {
     expect(await build('toomanyrequests: you have reached your pull limit')).toEqual(['Step 1', 'toomanyrequests: you have reached your pull limit'])
     expect(await build("The command '/bin/sh -c exit 3' returned a non-zero code: 3")).toEqual(['Step 1'])
+  })
+
+  test('fails when it says nothing for half an hour', async () => {
+    const lines: string[] = []
+    const answer = new PassThrough()
+    const reading = read(answer, lines)
+    for (const step of ['one\n', 'two\n']) {
+      await clock.advance(29 * 60_000)
+      answer.write(event({ stream: step }))
+      await until(() => lines.includes(step.trim()) || undefined, { what: 'the line of the step' })
+    }
+    const failed = expect(reading).rejects.toThrow('The builder went silent.')
+    await clock.advance(30 * 60_000)
+    await failed
   })
 })
 
@@ -249,12 +265,24 @@ describe('where an engine is looked for', () => {
     expect(await findCandidates({ home, candidates: ['unix:///only.sock'] })).toEqual(['unix:///only.sock'])
   })
 
-  test('one that is busy and takes its time is found all the same', async () => {
-    const engine = createServer((_, response) => void setTimeout(() => response.end('{"Version":"29.0.0"}'), 2_000))
+  test('one that is busy and takes almost 5 seconds is found, one that takes longer is not', async () => {
+    const clock = createTestClock({ frozen_at: 0 })
+    const asked: ServerResponse[] = []
+    const engine = createServer((_, response) => void asked.push(response))
     await new Promise<void>((resolve) => engine.listen(0, '127.0.0.1', resolve))
     try {
       const address = `tcp://127.0.0.1:${(engine.address() as AddressInfo).port}`
-      expect(await connect([address])).toMatchObject({ address, version: '29.0.0' })
+      const waits = (count: number) => until(() => asked.length === count || undefined, { what: 'the questions for version and facts' })
+      const found = connect([address], clock)
+      await waits(2)
+      await clock.advance(4_999)
+      for (const response of asked) response.end('{"Version":"29.0.0"}')
+      expect(await found).toMatchObject({ address, version: '29.0.0' })
+
+      const given_up = connect([address], clock)
+      await waits(4)
+      await clock.advance(5_000)
+      expect(await given_up).toEqual({ tried: [{ address, reason: 'No answer within 5000 ms.' }] })
     } finally {
       engine.close()
       engine.closeAllConnections()

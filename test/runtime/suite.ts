@@ -1,39 +1,39 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { newId } from '../../server/lib/id.ts'
-import { StartFailure, type Exit, type Runtime } from '../../server/runtime/runtime.ts'
-import { answerOf, buildApp, eventually, runtimeOptions, serverPlan, startApp, staticPlan } from '../support/runtime.ts'
-import { buildTests, manifest, type Driver } from './suite-builds.ts'
+import { StartFailure, type Exit } from '../../server/runtime/runtime.ts'
+import { answerOf, eventually, serverPlan, startApp, staticPlan } from '../support/runtime.ts'
+import { buildTests } from './suite-builds.ts'
+import { createContext, hello, manifest, type Driver, type SuiteContext } from './suite-context.ts'
 
-export type { Driver }
-
-const hello = `
-const http = require('node:http')
-http.createServer((request, response) => response.end('hello ' + (process.env.WHO ?? 'you'))).listen(process.env.PORT, process.env.HOST, () => console.log('listening'))
-process.on('SIGTERM', () => { console.log('leaving'); process.exit(3) })
-`
+/** An app prints so many lines and ends; each comes once and in order. */
+export async function expectLines(suite: SuiteContext, count: number, onThousand = () => {}): Promise<void> {
+  let next = 0
+  let wrong = 0
+  const { exit } = await suite.run(
+    `let n = 0; const more = () => { while (n < ${count}) { if (!process.stdout.write('line ' + n++ + ' of a log that is long enough to be one\\n')) return process.stdout.once('drain', more) } }; more()`,
+    {
+      onLine(line) {
+        if (!line.startsWith(`line ${next++} `)) wrong++
+        if (next % 1_000 === 0) onThousand()
+      },
+    },
+  )
+  expect(await exit).toMatchObject({ code: 0 })
+  expect({ next, wrong }).toEqual({ next: count, wrong: 0 })
+}
 
 /** What every driver must do. */
-export function runtimeSuite(driver: Driver): void {
-  let options: Awaited<ReturnType<typeof runtimeOptions>>
-  let runtime: Runtime
-  beforeAll(async () => {
-    options = await runtimeOptions()
-    runtime = driver.create(options)
-  })
-  afterAll(async () => {
-    await driver.cleanUp(options, runtime)
-    await runtime.close()
-    await options.remove()
-  })
-  const build = (more: Parameters<typeof buildApp>[2]) => buildApp(runtime, options, more)
-  const app = (script: string) => build({ files: { 'server.js': script, 'package.json': manifest() }, plan: serverPlan() })
+export function runtimeSuite(driver: Driver): SuiteContext {
+  const suite = createContext(driver)
+  const { build, run } = suite
 
   test('it can work now', async () => {
-    expect(await runtime.probe()).toMatchObject({ available: true, reason: expect.stringMatching(/.+\.$/) })
+    expect(await suite.runtime.probe()).toMatchObject({ available: true, reason: expect.stringMatching(/.+\.$/) })
   })
 
   test('a server without dependencies: built, started, answering, stopped by SIGTERM, gone', async () => {
-    const built = await app(hello)
+    const { runtime } = suite
+    const built = await build({ files: { 'server.js': hello, 'package.json': manifest() }, plan: serverPlan() })
     expect(built.log.steps).toEqual(['skip install', 'skip build'])
     expect(built.artifact).toMatchObject({ bytes: expect.any(Number) })
     const { instance, lines, exit } = await startApp(runtime, built, { variables: { WHO: 'world' } })
@@ -50,144 +50,79 @@ export function runtimeSuite(driver: Driver): void {
     await runtime.stop(instance.id, 5_000)
     await runtime.discard(built.deployment_id, built.artifact)
     await runtime.discard(built.deployment_id, built.artifact)
-    expect(await driver.leftovers(options, built.deployment_id)).toEqual([])
+    expect(await driver.leftovers(suite.options, built.deployment_id)).toEqual([])
   })
 
-  buildTests({
-    driver,
-    get options() {
-      return options
-    },
-    get runtime() {
-      return runtime
-    },
-    build,
-  })
+  buildTests(suite)
 
-  test('100 000 lines and an exit: all come, in order, and memory stays flat', async () => {
-    const built = await app(
-      `let n = 0; const more = () => { while (n < 100000) { if (!process.stdout.write('line ' + n++ + ' of a log that is long enough to be one\\n')) return process.stdout.once('drain', more) } }; more()`,
-    )
-    let next = 0
-    let wrong = 0
-    const before = process.memoryUsage().rss
-    let most = before
-    const { exit } = await startApp(runtime, built, {
-      onLine(line) {
-        if (!line.startsWith(`line ${next++} `)) wrong++
-        if (next % 10_000 === 0) most = Math.max(most, process.memoryUsage().rss)
-      },
-    })
-    expect(await exit).toMatchObject({ code: 0 })
-    expect({ next, wrong }).toEqual({ next: 100_000, wrong: 0 })
-    expect(most - before).toBeLessThan(80 * 1024 * 1024)
-    await runtime.discard(built.deployment_id, built.artifact)
-  }, 60_000)
+  test('20 000 lines and an exit: all come, in order', () => expectLines(suite, 20_000))
 
-  test('lines keep carriage returns, colours and broken characters; the last one needs no end; stderr is told apart', async () => {
-    const built = await app(
-      `process.stdout.write('10%\\r20%\\r\\n\\u001b[31mred\\u001b[0m\\nüñ'); process.stderr.write('bad\\n'); setTimeout(() => process.stdout.write('içode'), 50)`,
-    )
+  test('lines keep carriage returns, colours and broken characters; stderr is told apart; a crash tells its exit code', async () => {
     const out: string[] = []
     const err: string[] = []
-    const { exit } = await startApp(runtime, built, { onLine: (line, stream) => (stream === 'stdout' ? out : err).push(line) })
-    await exit
+    const { exit } = await run(
+      `process.stdout.write('10%\\r20%\\r\\n\\u001b[31mred\\u001b[0m\\nüñ'); process.stderr.write('bad\\n'); setTimeout(() => { process.stdout.write('içode'); process.exitCode = 7 }, 50)`,
+      { onLine: (line, stream) => (stream === 'stdout' ? out : err).push(line) },
+    )
+    expect(await exit).toEqual({ code: 7, signal: null, out_of_memory: false })
     expect(out).toEqual(['10%\r20%\r', '\u001b[31mred\u001b[0m', 'üñiçode'])
     expect(err).toEqual(['bad'])
-    await runtime.discard(built.deployment_id, built.artifact)
   })
 
-  test('a crash tells its exit code', async () => {
-    const built = await app(`console.error('broken'); process.exit(7)`)
-    const { exit, lines } = await startApp(runtime, built)
-    expect(await exit).toEqual({ code: 7, signal: null, out_of_memory: false })
-    expect(lines).toEqual(['broken'])
-    await runtime.discard(built.deployment_id, built.artifact)
+  test('an app that takes more than its memory is killed, and the exit says why', async () => {
+    const { exit } = await run(`const all = []; setInterval(() => all.push(Buffer.alloc(8e6, 1)), 20)`, { memory_mb: 64 })
+    expect(await exit).toMatchObject({ out_of_memory: true })
   })
-
-  test('a small app lives in 64 MB; one that takes more is killed, and it is said why', async () => {
-    const modest = await app(hello)
-    const small = await startApp(runtime, modest, { memory_mb: 64 })
-    expect(await answerOf(small.instance)).toBe('hello you')
-    await runtime.stop(small.instance.id, 5_000)
-    await small.exit
-
-    const greedy = await app(`const all = []; setInterval(() => all.push(Buffer.alloc(8e6, 1)), 20)`)
-    const large = await startApp(runtime, greedy, { memory_mb: 64 })
-    expect(await large.exit).toMatchObject({ out_of_memory: true })
-
-    const heap = await app(`const all = []; for (;;) all.push({ a: [1, 2, 3], b: 'x'.repeat(10) + all.length })`)
-    const third = await startApp(runtime, heap, { memory_mb: 64 })
-    expect(await third.exit).toMatchObject({ out_of_memory: true })
-    for (const built of [modest, greedy, heap]) await runtime.discard(built.deployment_id, built.artifact)
-  }, 60_000)
 
   test('an app that ignores SIGTERM is killed after the time of grace', async () => {
-    const built = await app(`process.on('SIGTERM', () => console.log('no')); setInterval(() => {}, 1000); console.log('up')`)
-    const { instance, exit, lines } = await startApp(runtime, built)
-    await eventually(() => expect(lines).toContain('up'))
-    await runtime.stop(instance.id, 3_000)
+    const { instance, exit, lines } = await run(`process.on('SIGTERM', () => console.log('no')); setInterval(() => {}, 1000); console.log('up')`)
+    await eventually(() => expect(lines).toEqual(['up']))
+    const stopping = suite.runtime.stop(instance.id, 2_000)
+    await eventually(() => expect(lines).toEqual(['up', 'no']))
+    if (!driver.has_own_grace) await suite.clock.advance(2_000)
+    await stopping
     expect(await exit).toMatchObject({ code: 137, signal: 'SIGKILL' })
-    expect(lines).toContain('no')
-    await runtime.discard(built.deployment_id, built.artifact)
   })
 
-  test('two versions of one project run side by side, so that one can take over from the other', async () => {
-    const project_id = newId('prj')
-    const version = (n: number) =>
-      build({ project_id, files: { 'server.js': hello.replace('hello', `version ${n}`), 'package.json': manifest() }, plan: serverPlan() })
-    const [first, second] = [await version(1), await version(2)]
-    const one = await startApp(runtime, first)
-    const two = await startApp(runtime, second)
-    expect(await Promise.all([answerOf(one.instance), answerOf(two.instance)])).toEqual(['version 1 you', 'version 2 you'])
-    await runtime.stop(one.instance.id, 5_000)
-    expect(await answerOf(two.instance)).toBe('version 2 you')
-    await runtime.stop(two.instance.id, 5_000)
-    await Promise.all([one.exit, two.exit])
-    for (const built of [first, second]) await runtime.discard(built.deployment_id, built.artifact)
+  test('two versions of one project run side by side; the busy one uses more of a core', async () => {
+    const { runtime, app } = suite
+    const busy = `require('node:http').createServer((request, response) => response.end('busy')).listen(process.env.PORT); const burn = () => { const end = Date.now() + 40; while (Date.now() < end); setImmediate(burn) }; setImmediate(burn)`
+    const one = await startApp(runtime, app, { variables: { SCRIPT: busy } })
+    const two = await startApp(runtime, { ...app, deployment_id: newId('dpl') }, { variables: { SCRIPT: hello } })
+    expect([await answerOf(one.instance), await answerOf(two.instance)]).toEqual(['busy', 'hello you'])
+    const usage = () => Promise.all([one, two].map(({ instance }) => runtime.usage(instance.id)))
+    await usage()
+    await eventually(async () => {
+      const [first, second] = await usage()
+      expect(first!.cpu_percent).toBeGreaterThan(second!.cpu_percent + 5)
+      for (const used of [first, second]) expect(used!.memory_mb).toBeGreaterThan(1)
+    })
+    await one.stop()
+    expect(await runtime.usage(one.instance.id)).toBeNull()
+    expect(await answerOf(two.instance)).toBe('hello you')
+    await two.stop()
   })
 
-  test('a frozen app answers nothing, and goes on where it was once thawed', async () => {
-    const built = await app(hello)
-    const { instance, exit } = await startApp(runtime, built)
+  test('a small app lives in 64 MB; frozen it answers nothing, and goes on where it was once thawed', async () => {
+    const { runtime } = suite
+    const { instance, stop } = await run(hello, { memory_mb: 64 })
     await answerOf(instance)
     await runtime.freeze(instance.id)
     await runtime.freeze(instance.id)
-    await expect(fetch(`http://${instance.host}:${instance.port}/`, { signal: AbortSignal.timeout(300) })).rejects.toThrow()
+    let hasAnswered = false
+    const answer = answerOf(instance).finally(() => (hasAnswered = true))
+    // The same request to an app that runs is answered before these are.
+    for (let looks = 0; looks < 5; looks++) await runtime.usage(instance.id)
+    expect(hasAnswered).toBe(false)
     await runtime.thaw(instance.id)
-    expect(await answerOf(instance)).toBe('hello you')
-    expect(await runtime.usage(instance.id)).toMatchObject({ memory_mb: expect.any(Number), cpu_percent: expect.any(Number) })
+    expect(await answer).toBe('hello you')
     await runtime.freeze(instance.id)
-    await runtime.stop(instance.id, 3_000)
-    await exit
-    expect(await runtime.usage(instance.id)).toBeNull()
-    await runtime.discard(built.deployment_id, built.artifact)
-  })
-
-  test('what an app uses: a busy one more of a core than one that waits', async () => {
-    const [busy, waiting] = [
-      await app(
-        `require('node:http').createServer((request, response) => response.end('busy')).listen(process.env.PORT); const burn = () => { const end = Date.now() + 40; while (Date.now() < end); setImmediate(burn) }; setImmediate(burn)`,
-      ),
-      await app(hello),
-    ]
-    const both = [await startApp(runtime, busy), await startApp(runtime, waiting)]
-    for (const { instance } of both) await answerOf(instance)
-    const usage = async () => Promise.all(both.map(({ instance }) => runtime.usage(instance.id)))
-    await usage()
-    await eventually(async () => {
-      const [one, other] = await usage()
-      expect(one!.cpu_percent).toBeGreaterThan(other!.cpu_percent + 5)
-      for (const used of [one, other]) expect(used!.memory_mb).toBeGreaterThan(1)
-    })
-    for (const { instance, exit } of both) {
-      await runtime.stop(instance.id, 0)
-      await exit
-    }
-    for (const built of [busy, waiting]) await runtime.discard(built.deployment_id, built.artifact)
+    await stop(30_000)
+    await expect(runtime.thaw(instance.id)).rejects.toBeInstanceOf(StartFailure)
   })
 
   test('an app that can not be started says so', async () => {
+    const { runtime } = suite
     const built = await build({ files: { 'package.json': manifest() }, plan: serverPlan({ start_command: ['no-such-program'] }) })
     // An engine may tell it a moment later, as an end with the code that shells have for it.
     const outcome = await startApp(runtime, built).then(
@@ -196,20 +131,19 @@ export function runtimeSuite(driver: Driver): void {
     )
     if (outcome !== 127) expect(outcome).toBeInstanceOf(StartFailure)
     await eventually(async () => expect(await runtime.list()).toEqual([]))
-    await runtime.discard(built.deployment_id, built.artifact)
   })
 
   test('a path of the plan that leaves the source is refused', async () => {
-    const job = build({ files: { a: 'b' }, plan: staticPlan({ output_directory: '../..' }) })
-    await expect(job).rejects.toThrow()
+    await expect(build({ files: { a: 'b' }, plan: staticPlan({ output_directory: '../..' }) })).rejects.toThrow()
   })
 
   test('what outlives the platform is found by the next one: adopted with its output and its end, or stopped', async () => {
-    const first = driver.create(options)
-    const built = await app(
-      `let n = 0; require('http').createServer((q, r) => { console.log('line ' + n++); r.end() }).listen(process.env.PORT); process.on('SIGTERM', () => { console.log('last'); process.exit(5) })`,
-    )
-    const started = await startApp(first, built)
+    const first = driver.create(suite.options)
+    const started = await startApp(first, suite.app, {
+      variables: {
+        SCRIPT: `let n = 0; require('http').createServer((q, r) => { console.log('line ' + n++); r.end() }).listen(process.env.PORT); process.on('SIGTERM', () => { console.log('last'); process.exit(5) })`,
+      },
+    })
     /** A line for each: nothing is on its way while it is noted when the last one came. */
     const say = async (times: number) => {
       for (let i = 0; i < times; i++) await answerOf(started.instance)
@@ -223,16 +157,11 @@ export function runtimeSuite(driver: Driver): void {
     await eventually(() => expect(Date.now()).toBeGreaterThan(lastAt))
     await say(3)
 
-    const next = driver.create(options)
+    const next = driver.create(suite.options)
     const [found, ...others] = await next.list()
     expect(others).toEqual([])
-    expect(found).toMatchObject({
-      id: started.instance.id,
-      project_id: built.project_id,
-      deployment_id: built.deployment_id,
-      running: true,
-      exit: null,
-    })
+    const { project_id, deployment_id } = suite.app
+    expect(found).toMatchObject({ id: started.instance.id, project_id, deployment_id, running: true, exit: null })
     const lines: string[] = []
     const exit = Promise.withResolvers<Exit>()
     const adopted = await next.adopt({ ...found!, last_line_at: lastAt }, { onLine: (_stream, line) => lines.push(line), onExit: exit.resolve })
@@ -251,18 +180,8 @@ export function runtimeSuite(driver: Driver): void {
       expect(numbers).toEqual(numbers.map((_, n) => numbers[0]! + n))
     }
     expect(await next.list()).toEqual([])
-    await next.discard(built.deployment_id, built.artifact)
     await next.close()
   })
 
-  test('what is kept for a project goes when the project does', async () => {
-    const project_id = newId('prj')
-    const plan = serverPlan({ install_command: 'npm install', install_key: 'forgotten' })
-    const files = { 'package.json': manifest({ dependencies: { ms: '2.1.3' } }), 'server.js': '' }
-    const first = await build({ project_id, files, plan })
-    await runtime.discard(first.deployment_id, first.artifact)
-    await runtime.forget(project_id)
-    await runtime.forget(project_id)
-    expect(await driver.leftovers(options, project_id)).toEqual([])
-  })
+  return suite
 }

@@ -6,3 +6,11 @@ export function processesWith(text: string): string[] {
     .split('\n')
     .filter((line) => line.includes(text))
 }
+
+export function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}

@@ -85,7 +85,9 @@ export const staticPlan = (more: Partial<StaticPlan> = {}): BuildPlan => ({
 })
 
 export interface BuildOptions {
-  files: Files
+  files?: Files
+  /** A source that is there already, in place of `files`. */
+  folder?: string
   plan: BuildPlan
   project_id?: string
   deployment_id?: string
@@ -95,39 +97,46 @@ export interface BuildOptions {
   log?: RecordedLog
 }
 
-export async function buildApp(
-  runtime: Runtime,
-  options: RuntimeOptions,
-  build: BuildOptions,
-): Promise<{ artifact: Artifact; log: RecordedLog; deployment_id: string; project_id: string }> {
+export interface BuiltApp {
+  artifact: Artifact
+  log: RecordedLog
+  deployment_id: string
+  project_id: string
+}
+
+export async function buildApp(runtime: Runtime, options: RuntimeOptions, build: BuildOptions): Promise<BuiltApp> {
   const log = build.log ?? recordLog()
   const deployment_id = build.deployment_id ?? newId('dpl')
   const project_id = build.project_id ?? newId('prj')
   const artifact = await runtime.build({
     project_id,
     deployment_id,
-    folder: await sourceOf(options, build.files),
+    folder: build.folder ?? (await sourceOf(options, build.files ?? {})),
     plan: build.plan,
     variables: build.variables ?? {},
     memory_mb: build.memory_mb ?? 1024,
     cpus: 2,
     log,
-    signal: build.signal ?? AbortSignal.timeout(120_000),
+    signal: build.signal ?? new AbortController().signal,
   })
   return { artifact, log, deployment_id, project_id }
+}
+
+export interface StartOptions {
+  variables?: Record<string, string>
+  memory_mb?: number
+  onLine?: (line: string, stream: string) => void
 }
 
 export interface StartedApp {
   instance: Instance
   lines: string[]
   exit: Promise<Exit>
+  /** Resolves once its end was told; without a time of grace it is killed. */
+  stop(grace_ms?: number): Promise<Exit>
 }
 
-export async function startApp(
-  runtime: Runtime,
-  built: { artifact: Artifact; deployment_id: string; project_id: string },
-  more: { variables?: Record<string, string>; memory_mb?: number; onLine?: (line: string, stream: string) => void } = {},
-): Promise<StartedApp> {
+export async function startApp(runtime: Runtime, built: Omit<BuiltApp, 'log'>, more: StartOptions = {}): Promise<StartedApp> {
   if (built.artifact.kind === 'static') throw new Error('A static artifact is not started.')
   const lines: string[] = []
   const exit = Promise.withResolvers<Exit>()
@@ -138,23 +147,27 @@ export async function startApp(
     artifact: built.artifact,
     variables: more.variables ?? {},
     memory_mb: more.memory_mb ?? 256,
-    signal: AbortSignal.timeout(60_000),
+    signal: new AbortController().signal,
     onLine: (stream, line) => (more.onLine ? more.onLine(line, stream) : lines.push(line)),
     onExit(ended) {
       if (++exits > 1) throw new Error('onExit was called twice.')
       exit.resolve(ended)
     },
   })
-  return { instance, lines, exit: exit.promise }
+  const stop = async (grace_ms = 0) => {
+    await runtime.stop(instance.id, grace_ms)
+    return exit.promise
+  }
+  return { instance, lines, exit: exit.promise, stop }
 }
 
 /** Asks until an answer comes, as a health check does. */
-export async function answerOf(instance: Instance, path = '/'): Promise<string> {
-  return eventually(async () => (await fetch(`http://${instance.host}:${instance.port}${path}`, { signal: AbortSignal.timeout(2_000) })).text())
-}
+export const answerOf = ({ host, port }: Instance): Promise<string> =>
+  eventually(async () => (await fetch(`http://${host}:${port}/`)).text(), `an answer from ${host}:${port}`)
 
-/** Asks until nothing is thrown. */
-export const eventually = <T>(look: () => Promise<T> | T): Promise<T> => until(look, { what: 'an answer' }) as Promise<T>
+/** Asks until nothing is thrown: the error of the last attempt says what was seen. */
+export const eventually = async <T>(look: () => Promise<T> | T, what = 'all assertions to hold'): Promise<T> =>
+  (await until(async () => ({ value: await look() }), { what })).value
 
 export const command = (file: string, args: string[]): Promise<string> =>
   new Promise((resolve, reject) => {

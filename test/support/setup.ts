@@ -2,8 +2,8 @@ import { beforeAll, beforeEach } from 'vitest'
 import { startDeadline } from './until.ts'
 
 // Files share a worker process: the hooks of a file must not wait by the deadline of the file before.
-beforeAll(startDeadline)
-beforeEach(startDeadline)
+beforeAll(() => startDeadline())
+beforeEach(({ task }) => startDeadline(task.timeout))
 
 /**
  * Signal 0 to a process group, or a pid of -1, would end the run itself. A pid that is missing in a test turns into 0: refuse it with

@@ -5,9 +5,9 @@ export const testTimeout_ms = 180_000
 const reporting_ms = 5_000
 let deadline = Infinity
 
-/** Called by the set-up of every suite as each test begins. */
-export function startDeadline(): void {
-  deadline = performance.now() + testTimeout_ms - reporting_ms
+/** Called by the set-up of every suite as each test begins, with the test's own bound if it has one. */
+export function startDeadline(timeout_ms = testTimeout_ms): void {
+  deadline = performance.now() + timeout_ms - reporting_ms
 }
 
 /** The first pauses between two questions are short: most states come at once. */
