@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 const script = `
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
-import { loadDockerode } from './server/runtime/docker-library.ts'
+const { loadDockerode } = await import(process.argv[1])
 const require = createRequire(import.meta.url)
 const isLoaded = (name) => Object.keys(require.cache).some((path) => path.replaceAll('\\\\', '/').includes('/node_modules/' + name + '/'))
 const Docker = await loadDockerode()
@@ -19,5 +19,6 @@ assert.equal(isLoaded('@grpc/grpc-js'), true)
 `
 
 test('the library of the engine comes without what it seldom needs, and gets that when it asks for it', () => {
-  expect(execFileSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' })).toBe('')
+  const library = new URL('../../server/runtime/docker-library.ts', import.meta.url).href
+  expect(execFileSync(process.execPath, ['--input-type=module', '--eval', script, library], { encoding: 'utf8' })).toBe('')
 })
