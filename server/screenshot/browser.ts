@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
+import { systemClock } from '../lib/clock.ts'
 import { createDevTools, type DevTools } from './devtools.ts'
 import { watchProcesses } from './processes.ts'
 import type { Limits, Shot } from './screenshot.ts'
@@ -49,7 +50,7 @@ export async function launchBrowser(options: LaunchOptions): Promise<Browser> {
   }
   child.once('error', kill)
   const tooMuch = () => kill(new Error(`The page took more than ${limits.memory_bytes / 2 ** 20} MiB of memory.`))
-  const watch = child.pid === undefined ? undefined : watchProcesses(child.pid, limits.memory_bytes, tooMuch)
+  const watch = child.pid === undefined ? undefined : watchProcesses(child.pid, limits, tooMuch)
 
   const close = async (): Promise<void> => {
     watch?.stop()
@@ -57,7 +58,7 @@ export async function launchBrowser(options: LaunchOptions): Promise<Browser> {
     if (child.pid !== undefined) await exited
     await rm(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })
   }
-  const timer = setTimeout(() => kill(new Error(`The browser did not come up within ${limits.start_ms / 1000} s.`)), limits.start_ms)
+  const late = systemClock.setTimeout(() => kill(new Error(`The browser did not come up within ${limits.start_ms / 1000} s.`)), limits.start_ms)
   try {
     await devtools.ask('Browser.getVersion')
     return { devtools, kill, close }
@@ -66,7 +67,7 @@ export async function launchBrowser(options: LaunchOptions): Promise<Browser> {
     const words = said.trim().split('\n').at(-1) ?? ''
     throw new Error(`${options.path} did not start. ${cause instanceof Error ? cause.message : ''} ${words}`.trim(), { cause })
   } finally {
-    clearTimeout(timer)
+    late.cancel()
   }
 }
 

@@ -1,3 +1,4 @@
+import { systemClock } from '../lib/clock.ts'
 import { launchBrowser } from './browser.ts'
 import { type BrowserPlace, findBrowser } from './find-browser.ts'
 import { guard, takePictureApart } from './page.ts'
@@ -19,11 +20,12 @@ export function createChromium(place: BrowserPlace & { data_dir: string }, limit
       try {
         guard(browser.devtools, shot)
         for (const variant of shot.variants) {
-          const late = setTimeout(() => browser.kill(new Error(`The page was not there after ${limits.picture_ms / 1000} s.`)), limits.picture_ms)
+          const giveUp = () => browser.kill(new Error(`The page was not there after ${limits.picture_ms / 1000} s.`))
+          const late = systemClock.setTimeout(giveUp, limits.picture_ms)
           try {
             yield { variant, png: await takePictureApart(browser.devtools, shot, variant, limits) }
           } finally {
-            clearTimeout(late)
+            late.cancel()
           }
         }
       } finally {

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Check } from '../contract/instance.ts'
 import { screenshotVariants, type ScreenshotVariant } from '../contract/previews.ts'
 import type { Bus } from '../lib/bus.ts'
-import { type Clock, isoTime } from '../lib/clock.ts'
+import { type Clock, isoTime, type Timer } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { createFiles, type FileOf } from './files.ts'
 import type { Screenshotter, Shot } from './screenshot.ts'
@@ -73,7 +73,7 @@ export function createScreenshots(options: ScreenshotsOptions): Screenshots {
   /** What slept when its turn came, by project. */
   const asleep = new Map<string, Set<string>>()
   const counts = { tries: new Map<string, number>(), waits: new Map<string, number>() }
-  const timers = new Set<NodeJS.Timeout>()
+  const timers = new Set<Timer>()
   let running: { sight: Sight; controller: AbortController } | undefined
   let working: Promise<void> = Promise.resolve()
   let closed = false
@@ -159,7 +159,7 @@ export function createScreenshots(options: ScreenshotsOptions): Screenshots {
     const count = (counts[what].get(deployment_id) ?? 0) + 1
     counts[what].set(deployment_id, count)
     if (count >= most || closed) return false
-    const timer = setTimeout(() => {
+    const timer = options.clock.setTimeout(() => {
       timers.delete(timer)
       consider(deployment_id).catch(failed)
     }, again_ms)
@@ -212,7 +212,7 @@ export function createScreenshots(options: ScreenshotsOptions): Screenshots {
     async close() {
       closed = true
       off()
-      for (const timer of timers) clearTimeout(timer)
+      for (const timer of timers) timer.cancel()
       running?.controller.abort(new Error('Homeport ends.'))
       await working
     },

@@ -1,4 +1,5 @@
 import type { ScreenshotVariant } from '../contract/previews.ts'
+import { systemClock } from '../lib/clock.ts'
 import type { DevTools, Params } from './devtools.ts'
 import { type Limits, type Shot, views } from './screenshot.ts'
 
@@ -137,10 +138,10 @@ function reaches(progress: Progress, event: string, within_ms: number): Promise<
   return new Promise((resolve) => {
     const look = () => {
       if (!progress.events.has(event)) return
-      clearTimeout(timer)
+      timer.cancel()
       resolve(true)
     }
-    const timer = setTimeout(() => resolve(false), within_ms)
+    const timer = systemClock.setTimeout(() => resolve(false), within_ms)
     progress.changed = look
     look()
   })

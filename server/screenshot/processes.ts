@@ -1,31 +1,33 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { constants, setPriority } from 'node:os'
+import { setPriority } from 'node:os'
+import { systemClock } from '../lib/clock.ts'
+import type { Limits } from './screenshot.ts'
 
 const look_ms = 300
 const page_bytes = 4096
 
 /**
- * Keeps the processes of a group behind everybody else, and calls when they hold more memory of their own than a picture is worth.
- * Where there is no /proc only the first of them is put back, and the heap's limit has to do.
+ * Lowers the priority of the processes of a group, and calls `tooMuch` when together they hold more memory of their own than the limit.
+ * Where there is no /proc only the first process is lowered, and only the limit of the heap holds.
  */
-export function watchProcesses(group: number, most_bytes: number, tooMuch: () => void): { stop(): void } {
-  putBack(group)
+export function watchProcesses(group: number, limits: Pick<Limits, 'memory_bytes' | 'niceness'>, tooMuch: () => void): { stop(): void } {
+  setNiceness(group, limits.niceness)
   if (process.platform !== 'linux') return { stop() {} }
   let isLooking = false
-  const timer = setInterval(() => {
+  const timer = systemClock.setInterval(() => {
     if (isLooking) return
     isLooking = true
-    look(group)
-      .then((bytes) => bytes > most_bytes && tooMuch())
+    look(group, limits.niceness)
+      .then((bytes) => bytes > limits.memory_bytes && tooMuch())
       .catch(() => {})
       .finally(() => (isLooking = false))
   }, look_ms)
   timer.unref()
-  return { stop: () => clearInterval(timer) }
+  return { stop: () => timer.cancel() }
 }
 
 /** What the processes of a group have for themselves: resident, less what they share. */
-async function look(group: number): Promise<number> {
+async function look(group: number, niceness: number): Promise<number> {
   let bytes = 0
   for (const name of await readdir('/proc')) {
     if (!/^\d+$/.test(name)) continue
@@ -35,8 +37,8 @@ async function look(group: number): Promise<number> {
       if (Number(fields[2]) !== group) continue
       const [, resident = 0, shared = 0] = (await readFile(`/proc/${name}/statm`, 'utf8')).split(' ').map(Number)
       bytes += (resident - shared) * page_bytes
-      // A browser that runs as root puts itself before others.
-      putBack(Number(name))
+      // A browser that runs as root raises its own priority.
+      setNiceness(Number(name), niceness)
     } catch {
       // Gone meanwhile.
     }
@@ -44,9 +46,9 @@ async function look(group: number): Promise<number> {
   return bytes
 }
 
-function putBack(pid: number): void {
+function setNiceness(pid: number, niceness: number): void {
   try {
-    setPriority(pid, constants.priority.PRIORITY_LOW)
+    setPriority(pid, niceness)
   } catch {
     // It may be gone already, or the system may not let us: it then runs as everybody does.
   }

@@ -43,6 +43,16 @@ export interface Limits {
   /** Memory of all of the browser's processes; past it the browser is ended. */
   memory_bytes: number
   heap_mb: number
+  /** Of the browser's processes, as in nice(1): 19 is the lowest priority. */
+  niceness: number
 }
 
-export const limits: Limits = { picture_ms: 15_000, start_ms: 20_000, load_ms: 8_000, quiet_ms: 3_000, memory_bytes: 1024 * 2 ** 20, heap_mb: 256 }
+export const limits: Limits = {
+  picture_ms: 15_000,
+  start_ms: 20_000,
+  load_ms: 8_000,
+  quiet_ms: 3_000,
+  memory_bytes: 1024 * 2 ** 20,
+  heap_mb: 256,
+  niceness: 19,
+}

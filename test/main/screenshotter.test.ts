@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { cameraPartition, createScreenshotter } from '../../main/screenshotter.ts'
 import { type Browser, launchBrowser } from '../../server/screenshot/browser.ts'
 import { limits, type Picture, type Shot } from '../../server/screenshot/screenshot.ts'
-import { collect, html, listen, sizeOf } from '../screenshot/camera.ts'
+import { collect, html, listen, patient, sizeOf } from '../screenshot/camera.ts'
 import { type FakeDebugger, type FakeWindow, inspector, reset, session, world } from '../support/electron-double.ts'
 import { chromiumPath, requires } from '../support/requirements.ts'
 import { until } from '../support/until.ts'
@@ -132,7 +132,7 @@ describe.skipIf(!requires('chromium').ok)('with a real page behind the inspector
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'homeport-desktop-'))
     const door = { host: '127.0.0.1', port: await listen(server) }
-    browser = await launchBrowser({ path: chromiumPath ?? '', data_dir: folder, environment: process.env, host: 'shop.localhost', door, limits })
+    browser = await launchBrowser({ path: chromiumPath ?? '', data_dir: folder, environment: process.env, host: 'shop.localhost', door, limits: patient })
   })
   afterEach(async () => {
     await browser.close()

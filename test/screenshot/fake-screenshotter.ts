@@ -69,6 +69,8 @@ const called = (signal: AbortSignal) => new Promise((resolve) => signal.addEvent
 export async function serveScreenshotter(screenshotter: Screenshotter): Promise<{ host_module: string; close(): void }> {
   const server = createServer((request, response) => {
     const controller = new AbortController()
+    // An answer that begins at once has no limit of time.
+    response.flushHeaders()
     response.on('close', () => controller.abort(new Error('It was called off.')))
     const send = (line: object) => response.write(`${JSON.stringify(line)}\n`)
     void (async () => {

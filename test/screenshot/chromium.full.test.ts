@@ -1,0 +1,65 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { constants, getPriority } from 'node:os'
+import { afterEach, describe, expect, test } from 'vitest'
+import { limits } from '../../server/screenshot/screenshot.ts'
+import { requires } from '../support/requirements.ts'
+import { until } from '../support/until.ts'
+import { browsersOf, type Camera, html, sizeOf, startCamera, startSharedBrowser } from './camera.ts'
+import { expectNoOtherOrigin } from './other-origins.ts'
+
+describe.skipIf(!requires('chromium').ok)('a browser of this machine', () => {
+  let camera: Camera
+  afterEach(async () => {
+    await until(() => browsersOf(camera.data_dir).length === 0 || undefined, { what: 'the end of every process of the browser' })
+    expect(readdirSync(camera.data_dir)).toEqual([])
+    await camera.close()
+  })
+
+  /** What is so of each process of the browser; of those that end meanwhile nothing is. */
+  const ofBrowsers = <T>(look: (pid: number) => T): T[] =>
+    browsersOf(camera.data_dir).flatMap((pid) => {
+      try {
+        return [look(Number(pid))]
+      } catch {
+        return []
+      }
+    })
+
+  test('is ended when a script of the page never ends', async () => {
+    camera = await startCamera(html('<h1>x</h1><script>for (;;);</script>'), { limits: { picture_ms: 3000, load_ms: 500, quiet_ms: 100 } })
+    await expect(camera.take()).rejects.toThrow('not there after 3 s')
+  })
+
+  test('takes the top of a page of a million parts', async () => {
+    camera = await startCamera(html('<h1>Top</h1><script>document.write("<p>line</p>".repeat(100000))</script>'))
+    expect(sizeOf((await camera.take())[0]!.png)).toEqual([1280, 800])
+  })
+
+  test('is ended when the page takes more memory than it may', async () => {
+    camera = await startCamera(() => {}, { limits: { memory_bytes: 20 * 2 ** 20 } })
+    await expect(camera.take()).rejects.toThrow('more than 20 MiB of memory')
+  })
+
+  test('runs at the lowest priority, and no other process can speak to it', async () => {
+    let words = ''
+    camera = await startCamera(
+      (request, response) => {
+        words = ofBrowsers((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8')).join()
+        const priorities = () => ofBrowsers(getPriority)
+        void until(() => priorities().every((one) => one === constants.priority.PRIORITY_LOW) || undefined, { what: 'the lowest priority' }).then(
+          () => html('<h1>x</h1>')(request, response),
+        )
+      },
+      { limits: { niceness: limits.niceness } },
+    )
+    await camera.take()
+    expect(words).toContain('--remote-debugging-pipe')
+    expect(words).not.toContain('4680')
+  })
+})
+
+test.skipIf(!requires('chromium').ok)('a page never reaches other origins, by whatever name', async () => {
+  const browser = await startSharedBrowser()
+  await expectNoOtherOrigin(browser, ['canary.localhost', '127.0.0.1', 'localhost', '127.1', '2130706433', 'shop.localhost', 'canary.test'], 20_000)
+  await browser.close()
+})
