@@ -2,14 +2,15 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { bearer, cookieName, startDouble } from './double.ts'
-import type { Double } from './double.ts'
+import { version } from '../../server/contract/index.ts'
+import { openApiDocument } from '../../server/http/openapi.ts'
+import { type ApiServer, bearer, startApiServer } from '../support/api-server.ts'
 import { sendRaw } from './raw.ts'
 
 const html = { accept: 'text/html,application/xhtml+xml' }
 let folder: string
 let built: string
-let double: Double
+let server: ApiServer
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'homeport-dashboard-'))
@@ -21,28 +22,31 @@ beforeAll(async () => {
   writeFileSync(join(built, 'assets', 'main-abc123.js.br'), 'in brotli')
   writeFileSync(join(built, 'assets', 'main-abc123.js.gz'), 'in gzip')
   writeFileSync(join(folder, 'secret.txt'), 'outside')
-  double = await startDouble({ dashboard_dir: built })
+  server = await startApiServer({ dashboard_dir: built })
 })
 afterAll(async () => {
-  await double.close()
+  await server.close()
   rmSync(folder, { recursive: true, force: true })
 })
 
 describe('health', () => {
   it('tells how the instance is, to everybody', async () => {
-    const answer = await double.fetch('/healthz')
-    expect([answer.status, await answer.json()]).toEqual([
-      200,
-      { status: 'ok', version: '0.1.0', runtime: null, uptime_s: 1, checks: { database: 'ok' } },
-    ])
+    const answer = await server.fetch('/healthz')
+    const health: unknown = await answer.json()
+    expect(answer.status).toBe(200)
+    expect(health).toMatchObject({ status: 'ok', version, runtime: { name: 'process' }, uptime_s: 0, checks: { database: 'ok', edge: 'ok' } })
   })
+})
+
+it('the description of the API is served as it is made', async () => {
+  expect(await (await server.fetch('/openapi.json')).json()).toEqual(JSON.parse(JSON.stringify(openApiDocument())))
 })
 
 describe('the root', () => {
   it('leads a browser to the dashboard and a program to the API', async () => {
-    const browser = await double.fetch('/', { headers: html })
+    const browser = await server.fetch('/', { headers: html })
     expect([browser.status, browser.headers.get('location')]).toEqual([302, '/app/'])
-    expect(await (await double.fetch('/')).json()).toMatchObject({ api: '/v1', openapi: '/openapi.json' })
+    expect(await (await server.fetch('/')).json()).toMatchObject({ api: '/v1', openapi: '/openapi.json' })
   })
 })
 
@@ -50,7 +54,7 @@ describe('the dashboard', () => {
   const policy = (answer: Response) => answer.headers.get('content-security-policy') ?? ''
 
   it('is served under /app/, confined to itself', async () => {
-    const answer = await double.fetch('/app/')
+    const answer = await server.fetch('/app/')
     expect(await answer.text()).toContain('<title>dashboard</title>')
     expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
     expect(answer.headers.get('cache-control')).toBe('no-cache')
@@ -60,8 +64,8 @@ describe('the dashboard', () => {
     expect(Object.fromEntries(answer.headers)).toMatchObject({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' })
   })
   it('lets the script of the payment processor into the page of the card form alone, and only when there is a processor', async () => {
-    expect(policy(await double.fetch('/app/account/card'))).not.toContain('stripe')
-    const paid = await startDouble({ dashboard_dir: built, has_card_form: true })
+    expect(policy(await server.fetch('/app/account/card'))).not.toContain('stripe')
+    const paid = await startApiServer({ dashboard_dir: built, replace: () => ({ has_card_form: true }) })
     try {
       const card = await paid.fetch('/app/account/card?plan=pro')
       const parts = policy(card).split('; ')
@@ -76,17 +80,17 @@ describe('the dashboard', () => {
     }
   })
   it.each(['/app', '/app/projects', '/app/projects/abc/deployments/dpl_1', '/app/settings'])('%s is a page of it', async (path) => {
-    const answer = await fetch(double.url + path)
+    const answer = await fetch(server.url + path)
     expect([answer.status, await answer.text()]).toEqual([200, '<!doctype html><title>dashboard</title>'])
   })
   it('keeps what has a hash in its name for ever', async () => {
-    const script = await double.fetch('/app/assets/main-abc123.js')
+    const script = await server.fetch('/app/assets/main-abc123.js')
     expect([script.status, script.headers.get('content-type'), script.headers.get('cache-control')]).toEqual([
       200,
       'text/javascript; charset=utf-8',
       'public, max-age=31536000, immutable',
     ])
-    expect((await double.fetch('/app/assets/style-abc123.css')).headers.get('content-type')).toBe('text/css; charset=utf-8')
+    expect((await server.fetch('/app/assets/style-abc123.css')).headers.get('content-type')).toBe('text/css; charset=utf-8')
   })
   it.each([
     ['gzip, deflate, br, zstd', 'br', 'in brotli'],
@@ -101,8 +105,8 @@ describe('the dashboard', () => {
       headers,
       body: sent,
     } = await sendRaw(
-      double.port,
-      `GET /app/assets/main-abc123.js HTTP/1.1\r\nHost: localhost:${double.port}\r\nAccept-Encoding: ${accepted}\r\n\r\n`,
+      server.port,
+      `GET /app/assets/main-abc123.js HTTP/1.1\r\nHost: localhost:${server.port}\r\nAccept-Encoding: ${accepted}\r\n\r\n`,
     )
     expect([status, headers.get('content-encoding') ?? null, headers.get('vary'), headers.get('content-type'), sent]).toEqual([
       200,
@@ -124,12 +128,12 @@ describe('the dashboard', () => {
     '/app//etc/passwd.txt',
     '/app/assets/main-abc123.js%00.css',
   ])('%s is 404', async (path) => {
-    const answer = await sendRaw(double.port, `GET ${path} HTTP/1.1\r\nHost: localhost:${double.port}\r\n\r\n`)
+    const answer = await sendRaw(server.port, `GET ${path} HTTP/1.1\r\nHost: localhost:${server.port}\r\n\r\n`)
     expect([answer.status, answer.json?.error]).toEqual([404, 'route_not_found'])
     expect(answer.all).not.toContain('outside')
   })
   it('says how to build it when it is not there', async () => {
-    const bare = await startDouble()
+    const bare = await startApiServer()
     const answer = await bare.fetch('/app/', { headers: html })
     expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('npm start')])
     await bare.close()
@@ -138,30 +142,31 @@ describe('the dashboard', () => {
 
 describe('sign-in', () => {
   it('takes a code once and gives a cookie that no script reads and no other site sends', async () => {
-    double.codes.add('once')
-    const answer = await double.fetch('/sign-in?code=once', { headers: html })
+    const link = `/sign-in?code=${await server.newSignInCode()}`
+    const answer = await server.fetch(link, { headers: html })
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/app/'])
     const cookie = answer.headers.get('set-cookie') ?? ''
-    expect(cookie.split('; ').slice(1).toSorted()).toEqual(['HttpOnly', 'Max-Age=3600', 'Path=/', 'SameSite=Strict'])
-    expect((await double.fetch('/v1/projects', { headers: { cookie: cookie.split(';')[0] ?? '' } })).status).toBe(200)
+    expect(cookie.split('; ').slice(1).toSorted()).toEqual(['HttpOnly', 'Max-Age=2592000', 'Path=/', 'SameSite=Strict'])
+    expect((await server.fetch('/v1/projects', { headers: { cookie: cookie.split(';')[0] ?? '' } })).status).toBe(200)
 
-    const again = await double.fetch('/sign-in?code=once', { headers: html })
+    const again = await server.fetch(link, { headers: html })
     expect([again.status, again.headers.get('set-cookie'), await again.text()]).toEqual([401, null, expect.stringContaining('homeport open')])
   })
   it('does not use a code up for a preview of the link', async () => {
-    double.codes.add('previewed')
-    const preview = await double.fetch('/sign-in?code=previewed', { method: 'HEAD' })
-    expect([preview.headers.get('set-cookie'), double.codes.has('previewed')]).toEqual([null, true])
+    const link = `/sign-in?code=${await server.newSignInCode()}`
+    expect((await server.fetch(link, { method: 'HEAD' })).headers.get('set-cookie')).toBeNull()
+    expect((await server.fetch(link)).status).toBe(303)
   })
   it('nor for a browser that fetches ahead of its person', async () => {
-    double.codes.add('ahead')
-    const ahead = await double.fetch('/sign-in?code=ahead', { headers: { ...html, 'sec-purpose': 'prefetch;prerender' } })
-    expect([ahead.status, ahead.headers.get('set-cookie'), double.codes.has('ahead')]).toEqual([503, null, true])
+    const link = `/sign-in?code=${await server.newSignInCode()}`
+    const ahead = await server.fetch(link, { headers: { ...html, 'sec-purpose': 'prefetch;prerender' } })
+    expect([ahead.status, ahead.headers.get('set-cookie')]).toEqual([503, null])
+    expect((await server.fetch(link)).status).toBe(303)
   })
   it.each(['?code=', '?code=wrong', '?code=a&code=b'])('%j is 401, in the words of who asks', async (query) => {
-    const program = await double.fetch(`/sign-in${query}`)
+    const program = await server.fetch(`/sign-in${query}`)
     expect([program.status, await program.json()]).toEqual([401, expect.objectContaining({ error: 'unauthorized' })])
-    const browser = await double.fetch(`/sign-in${query}`, { headers: html })
+    const browser = await server.fetch(`/sign-in${query}`, { headers: html })
     expect([browser.status, browser.headers.get('content-type')]).toEqual([401, 'text/html; charset=utf-8'])
   })
 })
@@ -170,7 +175,7 @@ describe('names', () => {
   const ask = (port: number, host: string, headers = '') => sendRaw(port, `GET /v1/projects HTTP/1.1\r\nHost: ${host}\r\n${headers}\r\n`)
 
   it('on loopback are the machine’s own and those of the settings', async () => {
-    const named = await startDouble({ hosts: () => ['deploy.example', 'other.example:8443'] })
+    const named = await startApiServer({ names: ['deploy.example', 'other.example:8443'] })
     const auth = `Authorization: Bearer ${named.owner.token}\r\n`
     for (const host of [
       `localhost:${named.port}`,
@@ -189,10 +194,10 @@ describe('names', () => {
     await named.close()
   })
   it('on an open bind may be any, but only with a token', async () => {
-    const open = await startDouble({ host: '0.0.0.0' })
+    const open = await startApiServer({ host: '0.0.0.0' })
     expect((await ask(open.port, 'box.lan', `Authorization: Bearer ${open.owner.token}\r\n`)).status).toBe(200)
     expect((await ask(open.port, 'box.lan', `Authorization: Bearer svc_wrong\r\n`)).status).toBe(421)
-    expect((await ask(open.port, 'box.lan', `Cookie: ${cookieName}=${open.owner.session}\r\n`)).status).toBe(421)
+    expect((await ask(open.port, 'box.lan', `Cookie: ${server.cookie_name}=${open.owner.session}\r\n`)).status).toBe(421)
     expect((await ask(open.port, 'box.lan')).status).toBe(421)
     expect((await ask(open.port, `localhost:${open.port}`)).status).toBe(401)
     await open.close()
@@ -201,10 +206,10 @@ describe('names', () => {
 
 describe('the port', () => {
   it('gives way to the next free one when it may, and fails when it may not', async () => {
-    const second = await startDouble({ port: double.port, fallback: true })
-    expect(second.port).not.toBe(double.port)
+    const second = await startApiServer({ port: server.port, port_may_move: true })
+    expect(second.port).not.toBe(server.port)
     expect((await second.fetch('/v1/projects', { headers: bearer(second.owner.token) })).status).toBe(200)
     await second.close()
-    await expect(startDouble({ port: double.port })).rejects.toThrow(/EADDRINUSE/)
+    await expect(startApiServer({ port: server.port })).rejects.toThrow(`Port ${server.port} is taken.`)
   })
 })

@@ -1,17 +1,37 @@
 import { request } from 'node:http'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { bearer, cookieName, purgeToken, sampleProject, startDouble } from './double.ts'
-import type { Double } from './double.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { openApiDocument } from '../../server/http/openapi.ts'
+import { type ApiServer, bearer, startApiServer } from '../support/api-server.ts'
+import { readDescription } from '../support/described.ts'
 import { sendRaw } from './raw.ts'
 
-/* The inbound webhook, on the gate alone: who gets in, what it reads, what it counts. What it does to the cache is in test/api. */
+/* The inbound webhook: who gets in, what it reads, what it counts. What it does to a cache that holds something is in test/api. */
 
-let double: Double
-beforeEach(async () => {
-  double = await startDouble()
-  double.projects.set('blog', { ...sampleProject('blog'), account_id: double.owner.caller.account_id })
+let server: ApiServer
+let purgeToken: string
+
+beforeAll(async () => {
+  server = await startApiServer()
+  purgeToken = await openProject(server)
 })
-afterEach(() => double.close())
+beforeEach(() => server.store.db.write((tx) => tx.sqlRun('DELETE FROM cache_events')))
+afterAll(() => server.close())
+
+/** Creates the project and returns its purge token. */
+async function openProject(at: ApiServer): Promise<string> {
+  await at.createProject('blog')
+  const answer = await at.fetch('/v1/projects/blog/cache/token', { method: 'POST', headers: bearer(at.owner.token) })
+  return ((await answer.json()) as { token: string }).token
+}
+
+/** What was purged by the webhook, as the log of the project's cache has it. */
+async function purges(at = server): Promise<unknown[]> {
+  const answer = await at.fetch('/v1/projects/blog/cache/log', { headers: bearer(at.owner.token) })
+  const { events } = (await answer.json()) as { events: { kind: string; tags: string[]; urls: string[]; source: string }[] }
+  return events
+    .filter(({ source }) => source === 'webhook')
+    .map(({ kind, tags, urls }) => (kind === 'purge_tags' ? { tags } : kind === 'purge_urls' ? { urls } : { all: true }))
+}
 
 interface Sent {
   slug?: string
@@ -22,13 +42,16 @@ interface Sent {
 }
 
 /** Bare HTTP, so that no content type is made up for a body. */
-function send({ slug = 'blog', query = '', body, headers = {}, method = 'POST' }: Sent): Promise<{
+function send(
+  { slug = 'blog', query = '', body, headers = {}, method = 'POST' }: Sent,
+  at = server,
+): Promise<{
   status: number
   headers: Record<string, unknown>
   body: Record<string, unknown>
 }> {
   return new Promise((resolve, reject) => {
-    const asked = request({ host: '127.0.0.1', port: double.port, path: `/hooks/cache/${slug}${query}`, method, agent: false, headers }, (answer) => {
+    const asked = request({ host: '127.0.0.1', port: at.port, path: `/hooks/cache/${slug}${query}`, method, agent: false, headers }, (answer) => {
       let text = ''
       answer.setEncoding('utf8').on('data', (part: string) => (text += part))
       answer.on('end', () =>
@@ -41,53 +64,53 @@ function send({ slug = 'blog', query = '', body, headers = {}, method = 'POST' }
 }
 
 const asJson = { 'content-type': 'application/json' }
-const authorized = bearer(purgeToken)
+const authorized = () => bearer(purgeToken)
 
 describe('the token', () => {
-  it.each<[string, Sent]>([
-    ['as a bearer', { headers: { authorization: `Bearer ${purgeToken}` } }],
-    ['as a bearer in any case', { headers: { authorization: `bearer ${purgeToken}` } }],
-    ['as X-Purge-Token', { headers: { 'x-purge-token': purgeToken } }],
-    ['in the query', { query: `?token=${purgeToken}` }],
-    ['by two ways at once', { query: `?token=${purgeToken}`, headers: { 'x-purge-token': purgeToken } }],
-    ['beside another parameter', { query: `?from=cms&token=${purgeToken}` }],
+  it.each<[string, () => Sent]>([
+    ['as a bearer', () => ({ headers: { authorization: `Bearer ${purgeToken}` } })],
+    ['as a bearer in any case', () => ({ headers: { authorization: `bearer ${purgeToken}` } })],
+    ['as X-Purge-Token', () => ({ headers: { 'x-purge-token': purgeToken } })],
+    ['in the query', () => ({ query: `?token=${purgeToken}` })],
+    ['by two ways at once', () => ({ query: `?token=${purgeToken}`, headers: { 'x-purge-token': purgeToken } })],
+    ['beside another parameter', () => ({ query: `?from=cms&token=${purgeToken}` })],
   ])('%s opens', async (_name, sent) => {
-    const answer = await send(sent)
-    expect([answer.status, answer.body]).toEqual([200, { ok: true, purged: 1 }])
-    expect(double.purges).toEqual([['blog', { all: true }]])
+    const answer = await send(sent())
+    expect([answer.status, answer.body]).toEqual([200, { ok: true, purged: 0 }])
+    expect(await purges()).toEqual([{ all: true }])
   })
 
-  it.each<[string, Sent]>([
-    ['none', {}],
-    ['a wrong one', { headers: bearer('hpp_wrong') }],
-    ['an empty one', { query: '?token=' }],
-    ['Basic', { headers: { authorization: `Basic ${purgeToken}` } }],
-    ['a right one beside Basic', { headers: { authorization: 'Basic eA==', 'x-purge-token': purgeToken } }],
-    ['two different ones', { query: '?token=hpp_other', headers: { 'x-purge-token': purgeToken } }],
-    ['two different ones in the query', { query: `?token=${purgeToken}&token=hpp_other` }],
-    ['two headers', { headers: { 'x-purge-token': `${purgeToken}, ${purgeToken}` } }],
-    ['the right one in the body', { headers: asJson, body: JSON.stringify({ token: purgeToken }) }],
+  it.each<[string, () => Sent]>([
+    ['none', () => ({})],
+    ['a wrong one', () => ({ headers: bearer('hpp_wrong') })],
+    ['an empty one', () => ({ query: '?token=' })],
+    ['Basic', () => ({ headers: { authorization: `Basic ${purgeToken}` } })],
+    ['a right one beside Basic', () => ({ headers: { authorization: 'Basic eA==', 'x-purge-token': purgeToken } })],
+    ['two different ones', () => ({ query: '?token=hpp_other', headers: { 'x-purge-token': purgeToken } })],
+    ['two different ones in the query', () => ({ query: `?token=${purgeToken}&token=hpp_other` })],
+    ['two headers', () => ({ headers: { 'x-purge-token': `${purgeToken}, ${purgeToken}` } })],
+    ['the right one in the body', () => ({ headers: asJson, body: JSON.stringify({ token: purgeToken }) })],
   ])('%s is 401, for a slug that is there as for one that is not', async (_name, sent) => {
-    const [there, missing] = [await send(sent), await send({ ...sent, slug: 'nobody' })]
+    const [there, missing] = [await send(sent()), await send({ ...sent(), slug: 'nobody' })]
     for (const answer of [there, missing]) {
       expect([answer.status, answer.body.error, answer.headers['www-authenticate']]).toEqual([401, 'unauthorized', 'Bearer'])
       expect(answer.body.request_id).toBe(answer.headers['x-request-id'])
     }
     expect({ ...there.body, request_id: '' }).toEqual({ ...missing.body, request_id: '' })
     expect(Object.keys(there.headers).toSorted()).toEqual(Object.keys(missing.headers).toSorted())
-    expect(double.purges).toEqual([])
+    expect(await purges()).toEqual([])
   })
 
   it('with two Authorization headers is nobody’s', async () => {
     const answer = await sendRaw(
-      double.port,
-      `POST /hooks/cache/blog HTTP/1.1\r\nHost: 127.0.0.1:${double.port}\r\nAuthorization: Bearer ${purgeToken}\r\nAuthorization: Bearer hpp_other\r\nConnection: close\r\n\r\n`,
+      server.port,
+      `POST /hooks/cache/blog HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nAuthorization: Bearer ${purgeToken}\r\nAuthorization: Bearer hpp_other\r\nConnection: close\r\n\r\n`,
     )
     expect([answer.status, answer.json?.error]).toEqual([401, 'unauthorized'])
   })
 
   it('is no other credential: neither a session nor an API token opens', async () => {
-    for (const headers of [{ cookie: `${cookieName}=${double.owner.session}` }, bearer(double.owner.token)])
+    for (const headers of [{ cookie: `${server.cookie_name}=${server.owner.session}` }, bearer(server.owner.token)])
       expect((await send({ headers })).status).toBe(401)
   })
 
@@ -95,7 +118,7 @@ describe('the token', () => {
     await send({ query: `?token=${purgeToken}` })
     await send({ query: `?token=${purgeToken}`, headers: { ...asJson }, body: '{' })
     await send({ query: `?token=${purgeToken}x` })
-    expect(JSON.stringify(double.log)).not.toContain(purgeToken)
+    expect(JSON.stringify(server.log)).not.toContain(purgeToken)
   })
 })
 
@@ -110,9 +133,9 @@ describe('the body', () => {
     ['a type with a suffix', { headers: { 'content-type': 'application/vnd.cms.v1+json; charset=utf-8' }, body: '{"tags":["a"]}' }, { tags: ['a'] }],
     ['fifty tags of 128 characters', { headers: asJson, body: JSON.stringify({ tags: Array<string>(50).fill('x'.repeat(128)) }) }, expect.anything()],
   ])('%s', async (_name, { headers, ...sent }, what) => {
-    const answer = await send({ ...sent, headers: { ...authorized, ...headers } })
-    expect([answer.status, answer.body]).toEqual([200, { ok: true, purged: 1 }])
-    expect(double.purges).toEqual([['blog', what]])
+    const answer = await send({ ...sent, headers: { ...authorized(), ...headers } })
+    expect([answer.status, answer.body]).toEqual([200, { ok: true, purged: 0 }])
+    expect(await purges()).toEqual([what])
   })
 
   it.each<[string, string, number, string]>([
@@ -129,13 +152,13 @@ describe('the body', () => {
     ['no JSON', '{tags', 400, 'invalid_json'],
     ['more than 1 MiB', JSON.stringify({ tags: ['x'.repeat(1024 * 1024)] }), 413, 'payload_too_large'],
   ])('%s is refused', async (_name, body, status, error) => {
-    const answer = await send({ headers: { ...authorized, ...asJson }, body })
+    const answer = await send({ headers: { ...authorized(), ...asJson }, body })
     expect([answer.status, answer.body.error]).toEqual([status, error])
-    expect(double.purges).toEqual([])
+    expect(await purges()).toEqual([])
   })
 
   it.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])('as %s is 415', async (type) => {
-    const answer = await send({ headers: { ...authorized, 'content-type': type }, body: '{"tags":["a"]}' })
+    const answer = await send({ headers: { ...authorized(), 'content-type': type }, body: '{"tags":["a"]}' })
     expect([answer.status, answer.body.error]).toEqual([415, 'unsupported_media_type'])
   })
 
@@ -150,7 +173,7 @@ describe('other methods', () => {
       const answer = await send({ method, slug, query: `?token=${purgeToken}` })
       expect([answer.status, answer.headers.allow]).toEqual([405, 'POST, OPTIONS'])
     }
-    expect(double.purges).toEqual([])
+    expect(await purges()).toEqual([])
   })
   it('OPTIONS names them', async () => {
     const answer = await send({ method: 'OPTIONS' })
@@ -160,29 +183,41 @@ describe('other methods', () => {
 
 describe('the limit of requests', () => {
   it('is that of somebody who is not signed in, by the peer’s address, for every kind of answer', async () => {
-    await double.close()
-    double = await startDouble({ rateLimits: () => ({ authenticated: 300, anonymous: 5 }) })
-    double.projects.set('blog', { ...sampleProject('blog'), account_id: double.owner.caller.account_id })
+    const limited = await startApiServer({ rate_limits: () => ({ authenticated: 300, anonymous: 5 }) })
+    const token = bearer(await openProject(limited))
+    const before = await limited.fetch('/v1/projects', { headers: bearer(limited.owner.token) })
     const left = async (sent: Sent) => {
-      const { status, headers } = await send(sent)
+      const { status, headers } = await send(sent, limited)
       return [status, headers['x-ratelimit-limit'], headers['x-ratelimit-remaining']]
     }
-    expect(await left({ headers: authorized })).toEqual([200, '5', '4'])
+    expect(await left({ headers: token })).toEqual([200, '5', '4'])
     expect(await left({ headers: bearer('hpp_wrong') })).toEqual([401, '5', '3'])
-    expect(await left({ headers: bearer(double.owner.token) })).toEqual([401, '5', '2'])
-    expect(await left({ headers: { ...authorized, cookie: `${cookieName}=${double.owner.session}` } })).toEqual([200, '5', '1'])
+    expect(await left({ headers: bearer(limited.owner.token) })).toEqual([401, '5', '2'])
+    expect(await left({ headers: { ...token, cookie: `${limited.cookie_name}=${limited.owner.session}` } })).toEqual([200, '5', '1'])
     expect(await left({ method: 'GET' })).toEqual([405, '5', '0'])
-    const refused = await send({ headers: authorized })
+    const refused = await send({ headers: token }, limited)
     expect([refused.status, refused.body.error, Number(refused.headers['retry-after']) > 0]).toEqual([429, 'rate_limited', true])
-    expect(double.purges).toHaveLength(2)
+    expect(await purges(limited)).toHaveLength(2)
     // The account of a signed-in person was not asked to pay for any of it.
-    const own = await double.fetch('/v1/projects', { headers: bearer(double.owner.token) })
-    expect(own.headers.get('x-ratelimit-remaining')).toBe('299')
+    const own = await limited.fetch('/v1/projects', { headers: bearer(limited.owner.token) })
+    expect(own.headers.get('x-ratelimit-remaining')).toBe(String(Number(before.headers.get('x-ratelimit-remaining')) - 2))
+    await limited.close()
   })
 })
 
+it('takes and answers what is described', async () => {
+  const description = readDescription(openApiDocument())
+  const hook = '/webhooks/cachePurge/post'
+  for (const body of [{}, { tags: ['a'] }, { urls: ['/a'] }, { tags: [] }, { other: 1 }, { tags: ['x'.repeat(129)] }]) {
+    const answer = await send({ headers: { ...authorized(), ...asJson }, body: JSON.stringify(body) })
+    const isTaken = description.faults(`${hook}/requestBody/content/application~1json/schema`, body).length === 0
+    expect([body, answer.status]).toEqual([body, isTaken ? 200 : 400])
+    expect(description.faults(`${hook}/responses/${answer.status}/content/application~1json/schema`, answer.body)).toEqual([])
+  }
+})
+
 it('answers under a name of this instance alone', async () => {
-  const answer = await send({ headers: { ...authorized, host: 'evil.example' } })
+  const answer = await send({ headers: { ...authorized(), host: 'evil.example' } })
   expect([answer.status, answer.body.error]).toEqual([421, 'misdirected_request'])
-  expect(double.purges).toEqual([])
+  expect(await purges()).toEqual([])
 })

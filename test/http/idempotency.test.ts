@@ -1,34 +1,31 @@
-/** The same key does its work once: the gate over a real ledger, with handlers that would do it twice. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+/** The same key does its work once. That a restart remembers it is in test/api/idempotency.test.ts. */
+import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createKeptAnswers } from '../../server/features/kept-answers.ts'
-import { type Store, openStore } from '../../server/store/open.ts'
 import { createSealer } from '../../server/store/sealed.ts'
-import { bearer, cookieName, sampleProject, startDouble } from './double.ts'
-import type { Double } from './double.ts'
+import { tgzOf } from '../support/archives.ts'
+import { type ApiServer, bearer, failsWhenNamed, startApiServer } from '../support/api-server.ts'
+import { createTestClock } from '../support/test-clock.ts'
 import { sendRaw } from './raw.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'homeport-idempotency-'))
-const sealer = createSealer(Buffer.alloc(32, 7))
-/** Turned by a test. */
-let now = Date.now()
-const clock = { now: () => now, monotonic: () => performance.now() }
-let store: Store
-let double: Double
+const sealer = createSealer(randomBytes(32))
+/** Of the keys alone: the platform's own stands still. */
+const clock = createTestClock({ frozen_at: '2026-01-31T12:00:00.000Z' })
+let server: ApiServer
 let keys = 0
+/** Another project for every test. */
+let shop: { name: string; slug: string }
 
 beforeAll(async () => {
-  store = await openStore({ data_dir: folder, after_crash: false })
-  double = await startDouble({ keptAnswers: createKeptAnswers({ db: store.db, sealer, clock }) })
+  server = await startApiServer({
+    replace: (options, { db }) => ({ ...failsWhenNamed('throw')(options), keptAnswers: createKeptAnswers({ db, sealer, clock }) }),
+  })
+  await server.createProject('other')
 })
-beforeEach(() => double.projects.clear())
-afterAll(async () => {
-  await double.close()
-  await store.close()
-  rmSync(folder, { recursive: true })
+beforeEach(() => {
+  shop = { name: 'Shop', slug: `shop-${++keys}` }
 })
+afterAll(() => server.close())
 
 const freshKey = () => `key-${++keys}`
 type Who = 'owner' | 'stranger'
@@ -39,10 +36,10 @@ async function post(
   body?: unknown,
   options: { who?: Who; method?: string; headers?: Record<string, string> } = {},
 ) {
-  const answer = await double.fetch(path, {
+  const answer = await server.fetch(path, {
     method: options.method ?? 'POST',
     headers: {
-      ...bearer(double[options.who ?? 'owner'].token),
+      ...bearer(server[options.who ?? 'owner'].token),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...(key === null ? {} : { 'idempotency-key': key }),
       ...options.headers,
@@ -59,8 +56,11 @@ async function post(
   }
 }
 
-const shop = { name: 'Shop', slug: 'shop' }
-const mine = (slug: string, who: Who = 'owner') => double.projects.set(slug, { ...sampleProject(slug), account_id: double[who].caller.account_id })
+const remove = (slug: string) => server.fetch(`/v1/projects/${slug}`, { method: 'DELETE', headers: bearer(server.owner.token) })
+async function projects(): Promise<string[]> {
+  const answer = await server.fetch('/v1/projects?limit=100', { headers: bearer(server.owner.token) })
+  return ((await answer.json()) as { projects: { slug: string }[] }).projects.map(({ slug }) => slug)
+}
 
 describe('the same request with the same key', () => {
   it('gets the first answer, body and headers, marked; the work is done once', async () => {
@@ -82,29 +82,29 @@ describe('the same request with the same key', () => {
     const second = await post(key, '/v1/projects', shop)
     expect([second.status, second.replayed, second.text, second.headers.get('deprecation')]).toEqual([201, 'true', first.text, null])
     const session = {
-      cookie: `${cookieName}=${double.owner.session}`,
-      origin: double.url,
+      cookie: `${server.cookie_name}=${server.owner.session}`,
+      origin: server.url,
       'content-type': 'application/json',
       'idempotency-key': key,
     }
-    const third = await double.fetch('/v1/projects', { method: 'POST', headers: session, body: JSON.stringify(shop) })
+    const third = await server.fetch('/v1/projects', { method: 'POST', headers: session, body: JSON.stringify(shop) })
     expect([third.status, third.headers.get('idempotency-replayed'), await third.text()]).toEqual([201, 'true', first.text])
   })
 
   it('also when what it was about is gone by now', async () => {
-    mine('gone')
+    await server.createProject('gone')
     const key = freshKey()
-    const first = await post(key, '/v1/projects/gone/deploy')
-    double.projects.clear()
-    const second = await post(key, '/v1/projects/gone/deploy')
-    expect([first.status, second.status, second.replayed, second.text]).toEqual([201, 201, 'true', first.text])
+    const first = await post(key, '/v1/projects/gone/cache/token')
+    await remove('gone')
+    const second = await post(key, '/v1/projects/gone/cache/token')
+    expect([first.status, second.status, second.replayed, second.text]).toEqual([first.status, first.status, 'true', first.text])
   })
 
   it('gets a refusal of the operation again, under the id of the request at hand', async () => {
-    mine('shop')
+    await server.createProject(shop.slug)
     const key = freshKey()
     const first = await post(key, '/v1/projects', shop)
-    double.projects.clear()
+    await remove(shop.slug)
     const second = await post(key, '/v1/projects', shop)
     expect([first.status, first.body.error, first.replayed]).toEqual([409, 'slug_taken', null])
     expect([second.status, second.replayed]).toEqual([409, 'true'])
@@ -121,50 +121,33 @@ describe('the same request with the same key', () => {
     expect(answers.filter(({ replayed }) => replayed === null)).toHaveLength(1)
   })
 
-  it('finds it after a restart too', async () => {
-    const key = freshKey()
-    const first = await post(key, '/v1/projects', shop)
-    const other = await startDouble({
-      keptAnswers: createKeptAnswers({ db: store.db, sealer, clock }),
-      authenticate: { byToken: async () => double.owner.caller, bySession: async () => undefined },
-    })
-    const headers = { ...bearer(double.owner.token), 'content-type': 'application/json', 'idempotency-key': key }
-    const second = await other.fetch('/v1/projects', { method: 'POST', headers, body: JSON.stringify(shop) })
-    expect([second.status, second.headers.get('idempotency-replayed'), await second.text()]).toEqual([201, 'true', first.text])
-    expect(other.projects.size).toBe(0)
-    await other.close()
-  })
-
   it('is forgotten after 24 hours, and swept', async () => {
     const key = freshKey()
     await post(key, '/v1/projects', shop)
-    const began = now
-    now = began + 24 * 3600_000 - 1
+    await clock.advance(24 * 3600_000 - 1)
     expect((await post(key, '/v1/projects', shop)).replayed).toBe('true')
-    now = began + 24 * 3600_000
+    await clock.advance(1)
     const late = await post(key, '/v1/projects', shop)
     expect([late.status, late.replayed]).toEqual([409, null])
-    now = began + 48 * 3600_000
-    await createKeptAnswers({ db: store.db, sealer, clock }).sweep()
-    expect(await store.db.read((tx) => tx.sqlFirst('SELECT count(*) AS count FROM idempotency_keys'))).toEqual({ count: 0 })
+    await clock.advance(24 * 3600_000)
+    await createKeptAnswers({ db: server.store.db, sealer, clock }).sweep()
+    expect(await server.store.db.read((tx) => tx.sqlFirst('SELECT count(*) AS count FROM idempotency_keys'))).toEqual({ count: 0 })
   })
 })
 
 describe('another request with the same key', () => {
   it.each([
-    ['another body', '/v1/projects', { name: 'Shop', slug: 'shop2' }],
-    ['another operation', '/v1/projects/shop/stop', undefined],
-    ['another project', '/v1/projects/other/deploy', undefined],
-    ['another query', '/v1/projects?x=1', shop],
+    ['another body', '/v1/projects', () => ({ name: 'Shop', slug: 'shop2' })],
+    ['another operation', '/v1/projects/other/stop', () => undefined],
+    ['another query', '/v1/projects?x=1', () => shop],
   ])('409 idempotency_conflict for %s; nothing is done', async (_what, path, body) => {
-    mine('other')
     const key = freshKey()
     expect((await post(key, '/v1/projects', shop)).status).toBe(201)
-    const before = JSON.stringify([...double.projects])
-    const second = await post(key, path, body)
+    const before = await projects()
+    const second = await post(key, path, body())
     expect([second.status, second.body.error, second.replayed]).toEqual([409, 'idempotency_conflict', null])
     expect(second.body.request_id).toBe(second.headers.get('x-request-id'))
-    expect(JSON.stringify([...double.projects])).toBe(before)
+    expect(await projects()).toEqual(before)
     // The first is still answered.
     expect((await post(key, '/v1/projects', shop)).replayed).toBe('true')
   })
@@ -172,7 +155,7 @@ describe('another request with the same key', () => {
   it('comes last in the order of checks: 401, 404 and 400 before it', async () => {
     const key = freshKey()
     await post(key, '/v1/projects', shop)
-    const nobody = await double.fetch('/v1/projects', { method: 'POST', headers: { 'idempotency-key': key } })
+    const nobody = await server.fetch('/v1/projects', { method: 'POST', headers: { 'idempotency-key': key } })
     expect(nobody.status).toBe(401)
     expect((await post(key, '/v1/projects/none/deploy')).body.error).toBe('project_not_found')
     expect((await post(key, '/v1/projects', { name: '' })).body.error).toBe('invalid_input')
@@ -182,7 +165,7 @@ describe('another request with the same key', () => {
   it('of another account is none of its business', async () => {
     const key = freshKey()
     const first = await post(key, '/v1/projects', shop)
-    const second = await post(key, '/v1/projects', { name: 'Theirs', slug: 'theirs' }, { who: 'stranger' })
+    const second = await post(key, '/v1/projects', { name: 'Theirs', slug: `theirs-${key}` }, { who: 'stranger' })
     expect([first.status, second.status, second.replayed]).toEqual([201, 201, null])
     expect((await post(key, '/v1/projects', shop, { who: 'stranger' })).body.error).toBe('idempotency_conflict')
   })
@@ -207,25 +190,25 @@ describe('what leaves the key free', () => {
   })
 
   it('other methods: the header means nothing there', async () => {
-    mine('shop')
+    await server.createProject(shop.slug)
     const key = freshKey()
     for (const name of ['One', 'Two']) {
-      const answer = await post(key, '/v1/projects/shop', { name }, { method: 'PATCH' })
+      const answer = await post(key, `/v1/projects/${shop.slug}`, { name }, { method: 'PATCH' })
       expect([answer.status, (answer.body.project as { name: string }).name, answer.replayed]).toEqual([200, name, null])
     }
-    expect((await post(key, '/v1/projects', { name: 'n', slug: 'new-one' })).status).toBe(201)
+    expect((await post(key, '/v1/projects', { name: 'n', slug: `new-${key}` })).status).toBe(201)
   })
 
   it('but a first request that was cut off by a crash is not done a second time', async () => {
     const key = freshKey()
     const first = await post(key, '/v1/projects', shop)
     expect(first.status).toBe(201)
-    await store.db.write((tx) => tx.sqlRun('UPDATE idempotency_keys SET status = NULL, headers = NULL, sealed_body = NULL WHERE key = ?', key))
-    double.projects.clear()
+    await server.store.db.write((tx) => tx.sqlRun('UPDATE idempotency_keys SET status = NULL, headers = NULL, sealed_body = NULL WHERE key = ?', key))
+    await remove(shop.slug)
     const second = await post(key, '/v1/projects', shop)
     expect([second.status, second.body.error]).toEqual([409, 'idempotency_conflict'])
     expect(second.body.message).toContain('cut off')
-    expect(double.projects.size).toBe(0)
+    expect(await projects()).not.toContain(shop.slug)
   })
 })
 
@@ -240,7 +223,7 @@ describe('the key', () => {
     const answer = await post(key, '/v1/projects', shop)
     expect([answer.status, answer.body.error]).toEqual([400, 'invalid_input'])
     expect((answer.body.issues as { path: string }[]).map(({ path }) => path)).toEqual(['Idempotency-Key'])
-    expect(double.projects.size).toBe(0)
+    expect(await projects()).not.toContain(shop.slug)
     expect((await post(key, '/v1/projects/none/deploy')).status).toBe(404)
   })
 
@@ -248,61 +231,70 @@ describe('the key', () => {
     const body = JSON.stringify(shop)
     const head = [
       'POST /v1/projects HTTP/1.1',
-      `Host: 127.0.0.1:${double.port}`,
-      `Authorization: Bearer ${double.owner.token}`,
+      `Host: 127.0.0.1:${server.port}`,
+      `Authorization: Bearer ${server.owner.token}`,
       'Idempotency-Key: one',
       'Idempotency-Key: one',
       'Content-Type: application/json',
       `Content-Length: ${body.length}`,
     ]
-    const answer = await sendRaw(double.port, `${head.join('\r\n')}\r\n\r\n${body}`)
+    const answer = await sendRaw(server.port, `${head.join('\r\n')}\r\n\r\n${body}`)
     expect([answer.status, answer.json?.error]).toEqual([400, 'invalid_input'])
-    expect(double.projects.size).toBe(0)
+    expect(await projects()).not.toContain(shop.slug)
   })
 })
 
 describe('an upload', () => {
+  /** Of about so many bytes, and of a site that needs no build. */
+  const archive = (bytes: number) =>
+    new Uint8Array(
+      tgzOf([
+        { name: 'index.html', data: 'hello' },
+        { name: 'noise.bin', data: randomBytes(bytes) },
+      ]),
+    )
+  const small = archive(10)
   const upload = async (key: string, bytes: string | Uint8Array<ArrayBuffer>) => {
-    const answer = await double.fetch('/v1/projects/shop/upload', {
+    const answer = await server.fetch(`/v1/projects/${shop.slug}/upload`, {
       method: 'POST',
-      headers: { ...bearer(double.owner.token), 'content-type': 'application/zip', 'idempotency-key': key },
+      headers: { ...bearer(server.owner.token), 'content-type': 'application/gzip', 'idempotency-key': key },
       body: bytes,
     })
     return { status: answer.status, replayed: answer.headers.get('idempotency-replayed'), text: await answer.text() }
   }
-  const form = async (key: string, bytes: string) => {
+  const form = async (key: string, bytes: Uint8Array<ArrayBuffer>) => {
     const body = new FormData()
-    body.append('file', new Blob([bytes]), 'a.zip')
-    const headers = { ...bearer(double.owner.token), 'idempotency-key': key }
-    const answer = await double.fetch('/v1/projects/shop/upload', { method: 'POST', headers, body })
+    body.append('file', new Blob([bytes]), 'a.tar.gz')
+    const headers = { ...bearer(server.owner.token), 'idempotency-key': key }
+    const answer = await server.fetch(`/v1/projects/${shop.slug}/upload`, { method: 'POST', headers, body })
     return { status: answer.status, replayed: answer.headers.get('idempotency-replayed'), text: await answer.text() }
   }
 
   it('is compared by its bytes, read as they come; the same file in a form is the same', async () => {
-    mine('shop')
+    await server.createProject(shop.slug)
     const key = freshKey()
-    const large = new Uint8Array(3_000_000).fill(65)
+    const large = archive(3_000_000)
     const first = await upload(key, large)
     expect([first.status, first.replayed]).toEqual([201, null])
     expect(await upload(key, large)).toEqual({ ...first, replayed: 'true' })
-    expect(await form(key, 'A'.repeat(3_000_000))).toEqual({ ...first, replayed: 'true' })
-    const other = await upload(key, new Uint8Array(3_000_000).fill(66))
+    expect(await form(key, large)).toEqual({ ...first, replayed: 'true' })
+    const other = await upload(key, archive(3_000_000))
     expect([other.status, JSON.parse(other.text).error]).toEqual([409, 'idempotency_conflict'])
   })
 
   it('four at once: one is built', async () => {
-    mine('shop')
+    await server.createProject(shop.slug)
     const key = freshKey()
-    const answers = await Promise.all(Array.from({ length: 4 }, () => upload(key, 'bytes')))
+    const answers = await Promise.all(Array.from({ length: 4 }, () => upload(key, small)))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]))
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
   })
 
   it('that was refused leaves the key free', async () => {
-    mine('shop')
+    await server.createProject(shop.slug)
     const key = freshKey()
     expect((await upload(key, '')).status).toBe(400)
-    expect((await upload(key, 'bytes')).status).toBe(201)
+    expect((await upload(key, small)).status).toBe(201)
   })
 })
 
@@ -312,10 +304,10 @@ it('neither a token in an answer nor a secret in a request is in the ledger in p
   const token = first.body.token as string
   const second = await post(key, '/v1/tokens', { name: 'ci-name-of-a-secret' })
   expect([second.status, second.replayed, second.body.token]).toEqual([201, 'true', token])
-  for (const name of readdirSync(folder).filter((one) => one.startsWith('homeport.db'))) {
-    const bytes = readFileSync(join(folder, name))
-    for (const secret of [token, 'ci-name-of-a-secret']) expect([name, bytes.includes(secret)]).toEqual([name, false])
-  }
+  await server.store.db.write((tx) => tx.sqlRun('DELETE FROM tokens WHERE name = ?', 'ci-name-of-a-secret'))
+  server.store.db.raw.exec('VACUUM')
+  const bytes = server.store.db.raw.serialize()
+  for (const secret of [token, 'ci-name-of-a-secret']) expect([secret, bytes.includes(secret)]).toEqual([secret, false])
 })
 
 it('the wait is over when the first fails: the next one does it', async () => {

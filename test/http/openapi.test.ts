@@ -1,53 +1,25 @@
-import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
-import { Ajv2020 } from 'ajv/dist/2020.js'
-import addFormats from 'ajv-formats'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { errorStatus } from '../../server/contract/errors.ts'
 import { operations } from '../../server/contract/index.ts'
 import type { OperationSpec } from '../../server/contract/operation.ts'
-import type { OpenApiDocument } from '../../server/http/openapi.ts'
-import { bearer, purgeToken, sampleProject, startDouble } from './double.ts'
-import type { Double } from './double.ts'
+import { docsPage } from '../../server/http/docs.ts'
+import { openApiDocument } from '../../server/http/openapi.ts'
+import { readDescription } from '../support/described.ts'
 
-let double: Double
-let document: OpenApiDocument
+/*
+ * The description as a stranger's tools read it. `npm run check` lints the document. That every operation answers what is described is
+ * in test/api/matrix.test.ts and test/api/fuzz.test.ts.
+ */
+
+const document = openApiDocument()
+const description = readDescription(document)
 const list = Object.entries(operations) as [string, OperationSpec][]
-
-beforeAll(async () => {
-  double = await startDouble()
-  document = (await (await double.fetch('/openapi.json')).json()) as OpenApiDocument
-})
-afterAll(() => double.close())
-
-/** Validates a value against a schema of the document, by its JSON pointer. */
-function validator(pointer: string) {
-  const ajv = new Ajv2020({ strict: false, allErrors: true })
-  addFormats.default(ajv)
-  ajv.addSchema(document, 'openapi')
-  const validate = ajv.getSchema(`openapi#${pointer}`)
-  if (!validate) throw new Error(`there is nothing at ${pointer}`)
-  return (value: unknown) => (validate(value) ? [] : validate.errors)
-}
-
-const escaped = (path: string) => path.replaceAll('~', '~0').replaceAll('/', '~1')
+const described = (spec: OperationSpec) => document.paths[spec.path]?.[spec.method.toLowerCase()]
+const json = '/content/application~1json'
 
 describe('the description', () => {
-  it('is OpenAPI 3.1, version 1.0.0, and passes redocly lint', async () => {
+  it('is OpenAPI 3.1, version 1.0.0', () => {
     expect([document.openapi, document.info.version]).toEqual(['3.1.0', '1.0.0'])
-    const folder = mkdtempSync(join(tmpdir(), 'homeport-openapi-'))
-    const file = join(folder, 'openapi.json')
-    writeFileSync(file, JSON.stringify(document))
-    const redocly = join(dirname(createRequire(import.meta.url).resolve('@redocly/cli/package.json')), 'bin', 'cli.js')
-    const environment = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
-    const { stderr } = await promisify(execFile)(process.execPath, [redocly, 'lint', file], { env: environment, cwd: folder })
-    rmSync(folder, { recursive: true })
-    expect(stderr).toContain('valid')
-    expect(stderr).not.toContain('warning')
   })
 
   it('has every operation of the customer, and none of the instance', () => {
@@ -58,7 +30,7 @@ describe('the description', () => {
   })
 
   it.each(list)('names the codes of %s under their status', (_id, spec) => {
-    const responses = document.paths[spec.path]?.[spec.method.toLowerCase()]?.responses ?? {}
+    const responses = described(spec)?.responses ?? {}
     for (const code of [...spec.errors, 'unauthorized', 'rate_limited', 'internal_error'] as const) {
       expect(responses[String(errorStatus[code])]?.description).toContain(code)
     }
@@ -76,79 +48,118 @@ describe('the description', () => {
   })
 
   it('refuses in a body what the gate refuses', () => {
-    const validate = validator(`/paths/${escaped('/v1/projects')}/post/requestBody/content/${escaped('application/json')}/schema`)
-    expect(validate({ name: 'n', slug: 'abc' })).toEqual([])
+    const faults = (body: object) => description.faults(`${description.at('POST', '/v1/projects')}/requestBody${json}/schema`, body)
+    expect(faults({ name: 'n', slug: 'abc' })).toEqual([])
     for (const bad of [{ name: 'n' }, { name: 'n', slug: 'A' }, { name: '', slug: 'abc' }, { name: 'n', slug: 'abc', extra: 1 }])
-      expect(validate(bad)).not.toEqual([])
+      expect(faults(bad)).not.toEqual([])
+  })
+
+  it('has the operations that the customer counts, by group', () => {
+    const counts: Record<string, number> = {}
+    for (const [, { group }] of list) counts[group] = (counts[group] ?? 0) + 1
+    // The customer's document, first table.
+    const wanted: Record<string, number> = {
+      Projects: 10,
+      Deployments: 11,
+      Domains: 9,
+      'Environment variables': 4,
+      Billing: 4,
+      Databases: 3,
+      'API tokens': 3,
+      Uploads: 1,
+    }
+    expect(counts).toEqual(wanted)
+    expect(list).toHaveLength(45)
+  })
+
+  it('tells defaults and choices where the customer does', () => {
+    const operations = list.map(([, spec]) => described(spec))
+    const parameter = (id: string, name: string) =>
+      operations.find((operation) => operation?.operationId === id)?.parameters?.find((found) => found.name === name)?.schema
+    for (const id of ['listProjects', 'listDeployments', 'listCacheEvents', 'listTokens'])
+      expect([id, parameter(id, 'limit')]).toEqual([id, { type: 'integer', minimum: 1, maximum: 100, default: 50 }])
+    expect(parameter('streamRuntimeLog', 'lines')).toEqual({ type: 'integer', minimum: 20, maximum: 2000, default: 200 })
+    expect(parameter('streamRuntimeLog', 'format')).toMatchObject({ default: 'text' })
+    expect(parameter('getMetrics', 'range')).toEqual({ type: 'string', enum: ['24h', '7d', '30d'], default: '24h' })
+    expect(parameter('getScreenshot', 'variant')).toEqual({ type: 'string', enum: ['desktop', 'mobile'] })
+    const schemas = JSON.parse(JSON.stringify(document.components.schemas)) as Record<string, { properties: Record<string, object> }>
+    for (const name of ['CreateProjectRequest', 'UpdateProjectRequest'])
+      expect([name, JSON.stringify(schemas[name]?.properties.repo_url)]).toEqual([name, expect.stringContaining('"format":"uri"') as unknown])
+    const added = JSON.stringify(schemas.CreateEnvVarsRequest)
+    expect(added).toMatch(/"environment":\{[^}]*"default":null/)
+    expect(added).toMatch(/"is_sensitive":\{[^}]*"default":false/)
+  })
+
+  it('says 400 of every operation, for a repeated query parameter is refused everywhere', () => {
+    const silent = list.flatMap(([id, spec]) => (described(spec)?.responses['400'] ? [] : [id]))
+    expect(silent).toEqual([])
+  })
+
+  it('needs a credential everywhere, and says which', () => {
+    expect(document.security).toEqual([{ bearer: [] }, { session: [] }])
+    for (const [, spec] of list) expect(described(spec)?.security).toBeUndefined()
   })
 })
 
-const bodies: Record<string, unknown> = {
-  '/v1/projects': { name: 'n', slug: 'new-one' },
-  '/v1/tokens': { name: 'ci' },
-  '/v1/projects/{slug}/domains': { hostname: 'blog.example.com' },
-  '/v1/projects/{slug}/domains/purchase': { hostname: 'blog.test' },
-  '/v1/projects/{slug}/cache/purge-tags': { tags: ['a'] },
-  '/v1/projects/{slug}/env-vars': { key: 'A', value: 'b' },
-  '/v1/projects/{slug}/env-vars/{id}': { value: 'b' },
-}
+describe('the reader of it that other tests use', () => {
+  it('finds what is not described', () => {
+    const operation = { method: 'GET', path: '/v1/projects/{slug}' }
+    const project = document.paths[operation.path]?.get?.responses['200']?.content?.['application/json']?.example as { project: object }
+    const answer = (status: number, body: unknown, type = 'application/json; charset=utf-8') => ({ status, type, text: JSON.stringify(body) })
+    expect(description.wrong(operation, answer(200, project))).toEqual([])
+    expect(description.wrong(operation, answer(200, { project: { ...project.project, extra: 1 } }))).not.toEqual([])
+    expect(description.wrong(operation, answer(200, { project: { ...project.project, created_at: 'yesterday' } }))).not.toEqual([])
+    expect(description.wrong(operation, answer(201, project))).not.toEqual([])
+    expect(description.wrong(operation, answer(200, project, 'text/html'))).not.toEqual([])
+    expect(description.wrong(operation, answer(404, { error: 'nonsense', message: 'm', request_id: 'r' }))).not.toEqual([])
+  })
+})
 
-describe('real answers', () => {
-  it.each(list.filter(([, spec]) => 'json' in spec.success))('%s answers what is described', async (_id, spec) => {
-    double.projects.set('abc', { ...sampleProject('abc'), account_id: double.owner.caller.account_id })
-    const type = spec.upload?.types[0] ?? 'application/json'
-    const init: RequestInit = { method: spec.method, headers: { ...bearer(double.owner.token), 'content-type': type } }
-    if (spec.body) init.body = JSON.stringify(bodies[spec.path] ?? {})
-    if (spec.upload) init.body = 'bytes'
-    const query = spec.path === '/v1/domains/search' ? '?q=blog' : ''
-    const answer = await double.fetch(spec.path.replace('{slug}', 'abc').replace('{id}', 'dpl_1') + query, init)
-    double.projects.delete('new-one')
-    expect(answer.status).toBe(spec.success.status)
-    const validate = validator(
-      `/paths/${escaped(spec.path)}/${spec.method.toLowerCase()}/responses/${answer.status}/content/${escaped('application/json')}/schema`,
-    )
-    expect(validate(await answer.json())).toEqual([])
+describe('examples', () => {
+  it.each(list)('of %s are what they illustrate', (_id, spec) => {
+    const operation = described(spec)
+    const at = description.at(spec.method, spec.path)
+    const body = operation?.requestBody?.content['application/json']
+    if (spec.body) {
+      expect(body?.example).toBeDefined()
+      expect(description.faults(`${at}/requestBody${json}/schema`, body?.example)).toEqual([])
+      // Nor does the gate find fault with it, which knows more than a schema can say.
+      expect(spec.body.safeParse(body?.example).error?.issues).toBeUndefined()
+    }
+    for (const [status, response] of Object.entries(operation?.responses ?? {})) {
+      const media = response.content?.['application/json']
+      if (!media) continue
+      const shown = status.startsWith('2') ? [media.example] : Object.values(media.examples ?? {}).map(({ value }) => value)
+      expect([status, shown.length > 0 && !shown.includes(undefined)]).toEqual([status, true])
+      for (const value of shown)
+        expect([status, value, description.faults(`${at}/responses/${status}${json}/schema`, value)]).toEqual([status, value, []])
+    }
+    for (const parameter of operation?.parameters ?? []) if (parameter.in === 'path') expect(parameter.example).toBeTypeOf('string')
   })
 
-  it('the inbound webhook takes and answers what is described', async () => {
-    double.projects.set('abc', { ...sampleProject('abc'), account_id: double.owner.caller.account_id })
-    const hook = '/webhooks/cachePurge/post'
-    const takes = validator(`${hook}/requestBody/content/${escaped('application/json')}/schema`)
-    for (const body of [{}, { tags: ['a'] }, { urls: ['/a'] }, { tags: [] }, { other: 1 }, { tags: ['x'.repeat(129)] }]) {
-      const answer = await double.fetch('/hooks/cache/abc', {
-        method: 'POST',
-        headers: { ...bearer(purgeToken), 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      })
-      expect([body, answer.status]).toEqual([body, takes(body)?.length === 0 ? 200 : 400])
-      const answers = validator(`${hook}/responses/${answer.status}/content/${escaped('application/json')}/schema`)
-      expect(answers(await answer.json())).toEqual([])
-    }
-  })
-
-  it('refuses with what is described', async () => {
-    const validate = validator('/components/schemas/Error')
-    for (const [path, init] of [
-      ['/v1/projects', {}],
-      ['/v1/projects/nope', { headers: bearer(double.owner.token) }],
-      ['/v1/projects?limit=0', { headers: bearer(double.owner.token) }],
-    ] as [string, RequestInit][]) {
-      expect(validate(await (await double.fetch(path, init)).json())).toEqual([])
-    }
+  it('of a stream is a stream', () => {
+    const stream = document.paths['/v1/projects/{slug}/deployments/{id}/logs']?.get?.responses['200']?.content?.['text/event-stream']
+    expect(stream?.example).toMatch(/^event: log\nid: 1\ndata: \{.*\}\n\nevent: step\n/)
   })
 })
 
 describe('the page for people', () => {
-  it('has every operation, and nothing from elsewhere', async () => {
-    const answer = await double.fetch('/docs')
-    const page = await answer.text()
+  const { headers, body } = docsPage()
+  const page = String(body)
+
+  it('has every operation, and nothing from elsewhere', () => {
     for (const [id, spec] of list) {
       expect(page).toContain(`id="${id}"`)
       expect(page).toContain(spec.path)
     }
     expect(page).toContain('/hooks/cache/{slug}')
-    expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(headers['content-security-policy']).toContain("default-src 'none'")
     expect(page).not.toMatch(/<script|<link|<img|src=|href="\w+:|url\(/)
     expect(page).toContain('light dark')
+  })
+
+  it('shows the examples', () => {
+    expect(page).toContain('&#34;my-shop&#34;')
+    expect(page.match(/<summary>An example<\/summary>/g)?.length).toBeGreaterThanOrEqual(list.filter(([, spec]) => 'json' in spec.success).length)
   })
 })

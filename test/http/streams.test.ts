@@ -1,35 +1,57 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Writable } from 'node:stream'
+import * as fc from 'fast-check'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { limits } from '../../server/contract/limits.ts'
-import type { StreamEvent } from '../../server/contract/operation.ts'
-import { frame } from '../../server/http/sse.ts'
-import { bearer, cookieName, sampleProject, startDouble } from './double.ts'
-import type { Double } from './double.ts'
-import { spent } from '../support/spent.ts'
+import type { EventStream, StreamEvent } from '../../server/contract/operation.ts'
+import type { Context } from '../../server/features/context.ts'
+import type { GateOptions } from '../../server/http/index.ts'
+import { createStreams, frame } from '../../server/http/sse.ts'
+import { silentLog } from '../../server/lib/log.ts'
+import { type ApiServer, bearer, startApiServer } from '../support/api-server.ts'
+import { createTestClock } from '../support/test-clock.ts'
+import { until } from '../support/until.ts'
 
-let double: Double
-let owner: Record<string, string>
 const path = '/v1/projects/abc/runtime-logs'
+const lineCount = process.env.HOMEPORT_TEST_TIER === 'full' ? 100_000 : 20_000
 
-beforeEach(async () => {
-  double = await startDouble()
-  owner = bearer(double.owner.token)
-  double.projects.set('abc', { ...sampleProject('abc'), account_id: double.owner.caller.account_id })
+let server: ApiServer
+let owner: Record<string, string>
+/** What the runtime log of every project yields, in place of its lines. */
+let source: (context: Context) => EventStream
+let lastEventIds: (string | undefined)[]
+
+/** The real operation finds the project; the events are the test's. */
+const withSource = ({ handlers }: GateOptions): Partial<GateOptions> => ({
+  handlers: {
+    ...handlers,
+    async streamRuntimeLog(context, input) {
+      await handlers.getProject(context, { params: input.params, query: {}, body: undefined })
+      lastEventIds.push(input.query.last_event_id)
+      return source(context)
+    },
+  },
 })
-afterEach(() => double.close())
 
-/** Resolves when a condition holds; looked at on every turn of the event loop for 30 s at most. */
-async function until(condition: () => boolean): Promise<void> {
-  const end = performance.now() + 30_000
-  while (!condition()) {
-    if (performance.now() > end) throw new Error(`this never held: ${condition.toString()}`)
-    await new Promise((resolve) => setImmediate(resolve))
-  }
-}
+beforeAll(async () => {
+  server = await startApiServer({ replace: withSource })
+  owner = bearer(server.owner.token)
+  await server.createProject('abc')
+})
+beforeEach(() => {
+  source = ({ signal }) => silence(signal)
+  lastEventIds = []
+})
+afterAll(() => server.close())
+
+/** Resolves when the reader has gone, or the platform ends the stream. */
+const over = (signal: AbortSignal) => new Promise((resolve) => signal.addEventListener('abort', resolve))
 
 /** A source without events, which ends when it is told to. */
 async function* silence(signal: AbortSignal): AsyncGenerator<StreamEvent> {
-  await new Promise((resolve) => signal.addEventListener('abort', resolve))
+  await over(signal)
   yield* []
 }
 
@@ -46,75 +68,118 @@ function parseEvents(text: string) {
     })
 }
 
-describe('an event stream', () => {
-  it('sends its headers before there is an event', async () => {
-    double.stream = ({ signal }) => silence(signal)
-    const answer = await double.fetch(path, { headers: owner })
-    expect(answer.status).toBe(200)
-    expect(Object.fromEntries(answer.headers)).toMatchObject({
-      'content-type': expect.stringContaining('text/event-stream'),
-      'cache-control': 'no-store',
-      'x-accel-buffering': 'no',
-      'x-request-id': expect.any(String),
-      'x-ratelimit-limit': expect.any(String),
-    })
-    await answer.body?.cancel()
-  })
+/** Reads pieces of a stream until they hold a text. */
+async function readUntil(answer: Response, text: string): Promise<string> {
+  const reader = answer.body?.getReader()
+  let seen = ''
+  while (!seen.includes(text)) {
+    const piece = await reader?.read()
+    if (piece === undefined || piece.done) throw new Error(`the stream ended after ${JSON.stringify(seen)}`)
+    seen += Buffer.from(piece.value).toString()
+  }
+  reader?.releaseLock()
+  return seen
+}
 
-  it('writes objects as one line of JSON and texts as they are', async () => {
-    double.stream = async function* () {
-      yield { event: 'log', id: 'a.1', data: { line: 'x\ny' } }
-      yield { data: 'plain' }
-      yield { data: '' }
-    }
-    const text = await (await double.fetch(path, { headers: owner })).text()
-    expect(text).toContain('id: a.1\nevent: log\ndata: {"line":"x\\ny"}\n\ndata: plain\n\ndata: \n\n')
-  })
-
+describe('a frame', () => {
   it('never lets what an app prints begin a frame or a field', () => {
     const hostile = 'a\n\nevent: status\ndata: {"status":"live"}\n\nid: 9\rretry: 1\r\n: comment'
     const text = frame({ event: 'x\nevent: y', id: '1\r\ndata: z', data: hostile })
     expect(parseEvents(text)).toEqual([{ event: 'x event: y', id: '1 data: z', data: hostile.replace(/\r\n|\r/g, '\n'), retry: undefined }])
   })
 
-  it('streams 100 000 lines whole, in order, in large pieces', async () => {
-    const count = 100_000
-    let asked = 0
-    double.stream = async function* () {
-      for (; asked < count; asked++) yield { event: 'log', id: String(asked), data: { seq: asked, line: `line ${asked}` } }
+  it('gives back its text, whatever is in it, and is one event', () => {
+    const anyText = fc.string({ unit: fc.constantFrom('a', '\r', '\n', ':', ' ', 'data: ', 'event: x', 'id: 1', '\0', 'é') })
+    const property = fc.property(anyText, (data) => {
+      const blocks = frame({ event: 'log', data }).split('\n\n')
+      expect(blocks).toHaveLength(2)
+      const [head, ...lines] = (blocks[0] ?? '').split('\n')
+      expect(head).toBe('event: log')
+      expect(lines.every((line) => line.startsWith('data: '))).toBe(true)
+      expect(lines.map((line) => line.slice(6)).join('\n')).toBe(data.replace(/\r\n|\r/g, '\n'))
+    })
+    fc.assert(property, { seed: 20_261_121 })
+  })
+})
+
+describe('an event stream', () => {
+  it('sends its headers before there is an event', async () => {
+    const answer = await server.fetch(path, { headers: owner })
+    expect(answer.status).toBe(200)
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-type': expect.stringContaining('text/event-stream') as string,
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+      'x-request-id': expect.any(String) as string,
+      'x-ratelimit-limit': expect.any(String) as string,
+    })
+    await answer.body?.cancel()
+  })
+
+  it('writes objects as one line of JSON and texts as they are', async () => {
+    source = async function* () {
+      yield { event: 'log', id: 'a.1', data: { line: 'x\ny' } }
+      yield { data: 'plain' }
+      yield { data: '' }
     }
-    const answer = await double.fetch(path, { headers: owner })
+    const text = await (await server.fetch(path, { headers: owner })).text()
+    expect(text).toContain('id: a.1\nevent: log\ndata: {"line":"x\\ny"}\n\ndata: plain\n\ndata: \n\n')
+  })
+
+  it('writes a comment whenever it was silent for long, so that proxies keep the connection', async () => {
+    const answer = await server.fetch(path, { headers: owner })
+    expect(await readUntil(answer, ':\n\n')).toBe(':\n\n')
+    await server.clock.advance(limits.stream_comment_ms)
+    expect(await readUntil(answer, ':\n\n')).toBe(':\n\n')
+    await answer.body?.cancel()
+  })
+
+  it(`streams ${lineCount} lines whole, in order, in large pieces`, async () => {
+    source = async function* () {
+      for (let seq = 0; seq < lineCount; seq++) yield { event: 'log', id: String(seq), data: { seq, line: `line ${seq}` } }
+    }
+    const answer = await server.fetch(path, { headers: owner })
     const events = parseEvents(await answer.text())
-    expect(events).toHaveLength(count)
+    expect(events).toHaveLength(lineCount)
     expect(events.every((event, i) => event.id === String(i))).toBe(true)
   })
 
   it('asks the source for no more than a slow reader takes', async () => {
+    const clock = createTestClock({ frozen_at: 0 })
+    const streams = createStreams({ clock, log: silentLog })
     let asked = 0
-    double.stream = async function* () {
+    async function* endless(): AsyncGenerator<StreamEvent> {
       for (;;) {
         asked++
         yield { data: 'x'.repeat(1000) }
       }
     }
-    const socket = connect(double.port, '127.0.0.1')
-    socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${double.port}\r\nAuthorization: Bearer ${double.owner.token}\r\n\r\n`)
-    socket.once('data', () => socket.pause())
-    // Still when nothing was asked for over many turns of the loop.
-    let still = 0
-    let last = -1
-    await until(() => {
-      still = asked > 0 && asked === last ? still + 1 : 0
-      last = asked
-      return still > 2000
-    })
-    expect(asked * 1000).toBeLessThan(limits.stream_backlog_bytes * 3)
-    socket.destroy()
-    await until(() => double.gate.openStreams() === 0)
+    // A connection that takes a piece only when it is told to.
+    const taken: (() => void)[] = []
+    const connection = new Writable({ write: (_piece, _encoding, done) => void taken.push(done) })
+    streams.body(endless(), { credential_id: 'tok_1', request_id: 'req_1', onEnd: () => {} })(connection as ServerResponse)
+    const settled = async () => {
+      for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve))
+      return asked
+    }
+    const first = await settled()
+    expect(first).toBeGreaterThan(60)
+    expect(first * 1000).toBeLessThan(limits.stream_backlog_bytes)
+    expect(await settled()).toBe(first)
+    // What it takes makes room for as much again.
+    while (taken.length > 0 && asked < 1000) {
+      taken.shift()?.()
+      expect((await settled()) - first).toBeLessThanOrEqual(1100)
+    }
+    expect(asked).toBeGreaterThanOrEqual(1000)
+    connection.destroy()
+    await once(connection, 'close')
+    expect(streams.size).toBe(0)
+    streams.close()
   })
 
   it('is 404 as JSON, before any event', async () => {
-    const answer = await double.fetch('/v1/projects/nope/runtime-logs', { headers: { ...owner, accept: 'text/event-stream' } })
+    const answer = await server.fetch('/v1/projects/nope/runtime-logs', { headers: { ...owner, accept: 'text/event-stream' } })
     expect([answer.status, answer.headers.get('content-type'), ((await answer.json()) as { error: string }).error]).toEqual([
       404,
       'application/json; charset=utf-8',
@@ -123,101 +188,128 @@ describe('an event stream', () => {
   })
 
   it('HEAD opens nothing', async () => {
-    let ended = false
-    double.stream = async function* () {
-      try {
-        yield { data: 'x' }
-      } finally {
-        ended = true
-      }
+    let isAsked = false
+    source = async function* () {
+      isAsked = true
+      yield { data: 'x' }
     }
-    const answer = await double.fetch(path, { method: 'HEAD', headers: owner })
+    const answer = await server.fetch(path, { method: 'HEAD', headers: owner })
     expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([200, 'text/event-stream; charset=utf-8', ''])
-    expect(double.gate.openStreams()).toBe(0)
-    expect(ended).toBe(false)
+    expect(isAsked).toBe(false)
   })
 
   it('hands on where the reader was, the header before the address', async () => {
-    const seen: (string | undefined)[] = []
-    double.onStreamQuery = (query) => seen.push(query.last_event_id)
-    await (await double.fetch(`${path}?last_event_id=old`, { headers: owner })).text()
-    await (await double.fetch(`${path}?last_event_id=old`, { headers: { ...owner, 'last-event-id': 'new' } })).text()
-    await (await double.fetch(path, { headers: owner })).text()
-    expect(seen).toEqual(['old', 'new', undefined])
+    source = async function* () {}
+    await (await server.fetch(`${path}?last_event_id=old`, { headers: owner })).text()
+    await (await server.fetch(`${path}?last_event_id=old`, { headers: { ...owner, 'last-event-id': 'new' } })).text()
+    await (await server.fetch(path, { headers: owner })).text()
+    expect(lastEventIds).toEqual(['old', 'new', undefined])
   })
 })
 
 describe('the end of a stream', () => {
   it('stops the source when the client goes', async () => {
-    let ended = false
-    double.stream = async function* ({ signal }) {
+    const ended = Promise.withResolvers<void>()
+    source = async function* ({ signal }) {
       try {
         yield { data: 'x' }
-        await new Promise((resolve) => signal.addEventListener('abort', resolve))
+        await over(signal)
       } finally {
-        ended = true
+        ended.resolve()
       }
     }
-    const answer = await double.fetch(path, { headers: owner })
-    await answer.body?.getReader().cancel()
-    await until(() => ended)
-    expect(double.gate.openStreams()).toBe(0)
+    const answer = await server.fetch(path, { headers: owner })
+    await answer.body?.cancel()
+    await ended.promise
   })
 
   it('comes with a time to return when the platform stops', async () => {
-    let aborted = false
-    double.stream = async function* ({ signal }) {
+    const other = await startApiServer({ replace: withSource })
+    await other.createProject('abc')
+    const aborted = Promise.withResolvers<unknown>()
+    source = async function* ({ signal }) {
       yield { data: 'x' }
-      await new Promise((resolve) => signal.addEventListener('abort', resolve))
-      aborted = signal.aborted
+      aborted.resolve(over(signal))
+      await aborted.promise
     }
-    const answer = await double.fetch(path, { headers: owner })
-    const text = answer.text()
-    await until(() => double.gate.openStreams() === 1)
-    await double.gate.close({ grace_ms: 30_000 })
-    expect(parseEvents(await text).at(-1)).toMatchObject({ retry: '1000' })
-    await until(() => aborted)
+    const answer = await other.fetch(path, { headers: bearer(other.owner.token) })
+    const [text] = await Promise.all([answer.text(), other.close()])
+    expect(parseEvents(text).at(-1)).toMatchObject({ retry: '1000' })
+    await aborted.promise
   })
 
   it('comes within 5 s when the token or session behind it is revoked, and for those alone', async () => {
-    double.stream = ({ signal }) => silence(signal)
-    double.projects.set('def', { ...sampleProject('def'), account_id: double.stranger.caller.account_id })
-    const byToken = double.fetch('/v1/projects/def/runtime-logs', { headers: bearer(double.stranger.token) }).then((answer) => answer.text())
-    const bySession = double
-      .fetch('/v1/projects/def/runtime-logs', { headers: { cookie: `${cookieName}=${double.stranger.session}` } })
-      .then((answer) => answer.text())
-    const other = await double.fetch(path, { headers: owner })
-    await until(() => double.gate.openStreams() === 3)
-    double.revoked.add(double.stranger.caller.credential_id)
-    // By a timer of the same loop: one that is held up is so for both, and what is due first is done first.
-    const after5s = new Promise((resolve) => setTimeout(() => resolve(double.gate.openStreams()), 5000))
-    expect(await Promise.all([byToken, bySession])).toEqual([':\n\n', ':\n\n'])
-    expect(await after5s).toBe(1)
-    await other.body?.cancel()
+    await server.createProject('theirs', { owner: server.stranger })
+    const open = (headers: Record<string, string>) => server.fetch('/v1/projects/theirs/runtime-logs', { headers })
+    const byToken = await open(bearer(server.stranger.token))
+    const session = {
+      cookie: `${server.cookie_name}=${server.stranger.session}`,
+      'sec-fetch-site': 'same-origin',
+      'content-type': 'application/json',
+    }
+    const bySession = await open(session)
+    const goOn = Promise.withResolvers<void>()
+    source = async function* () {
+      await goOn.promise
+      yield { data: 'still here' }
+    }
+    const other = await server.fetch(path, { headers: owner })
+    expect((await server.fetch('/instance/sign-out', { method: 'POST', headers: session })).status).toBe(200)
+    await server.clock.advance(5_000)
+    expect(await bySession.text()).toBe(':\n\n')
+    expect((await server.fetch('/instance/users/stranger%40example.com', { method: 'DELETE', headers: owner })).status).toBe(204)
+    await server.clock.advance(5_000)
+    expect(await byToken.text()).toBe(':\n\n')
+    goOn.resolve()
+    expect(await other.text()).toContain('data: still here')
   })
 
   it('comes when the source fails, which is logged', async () => {
-    double.stream = async function* () {
+    source = async function* () {
       yield { data: 'x' }
       throw new Error('the source broke')
     }
-    expect(parseEvents(await (await double.fetch(path, { headers: owner })).text())).toHaveLength(1)
-    expect(double.log.find((line) => line.event === 'stream_failed')).toMatchObject({ error: { message: 'the source broke' } })
+    expect(parseEvents(await (await server.fetch(path, { headers: owner })).text())).toHaveLength(1)
+    expect(server.log.find((line) => line.event === 'stream_failed')).toMatchObject({ error: { message: 'the source broke' } })
   })
 })
 
 describe('an orderly end', () => {
   it('lets a request finish, refuses new connections and cuts what does not end', async () => {
-    // Nothing else would end it for a minute.
-    await double.close()
-    double = await startDouble({ patience: { headers_ms: 60_000, request_ms: 60_000 } })
-    const stuck = connect(double.port, '127.0.0.1')
+    const [held, reached] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const other = await startApiServer({
+      replace: ({ handlers }) => ({
+        handlers: {
+          ...handlers,
+          async listProjects(context, input) {
+            reached.resolve()
+            await held.promise
+            return handlers.listProjects(context, input)
+          },
+        },
+      }),
+    })
+    const stuck = connect(other.port, '127.0.0.1')
     stuck.on('error', () => {})
+    stuck.write(`GET /healthz HTTP/1.1\r\nHost: localhost:${other.port}\r\n\r\n`)
+    await once(stuck, 'data')
     stuck.write('GET /v1/projects HTTP/1.1\r\nHost: x\r\n')
-    const closed = new Promise((resolve) => stuck.once('close', resolve))
-    await new Promise((resolve) => stuck.once('connect', resolve))
-    expect(await spent(() => double.gate.close({ grace_ms: 300 }))).toBeLessThan(2000)
-    await closed
-    await expect(double.fetch('/healthz')).rejects.toThrow()
+    const slow = other.fetch('/v1/projects', { headers: bearer(other.owner.token) })
+    await reached.promise
+    const stopped = other.platform.stop()
+    await until(
+      () =>
+        other.fetch('/healthz').then(
+          () => undefined,
+          () => true,
+        ),
+      { what: 'a refused connection' },
+    )
+    held.resolve()
+    expect((await slow).status).toBe(200)
+    expect(stuck.destroyed).toBe(false)
+    const closed = once(stuck, 'close')
+    await other.close()
+    await Promise.all([closed, stopped])
   })
 })

@@ -8,6 +8,7 @@ import { startPlatform } from '../../server/index.ts'
 import type { Clock } from '../../server/lib/clock.ts'
 import { createLog } from '../../server/lib/log.ts'
 import { readOptions } from '../../server/options.ts'
+import type { Platform } from '../../server/platform.ts'
 import { openDatabase } from '../../server/store/database.ts'
 import { createLogStore } from '../../server/store/logs.ts'
 import { createMetricsStore } from '../../server/store/metrics.ts'
@@ -32,6 +33,7 @@ export interface ApiServer {
   port: number
   clock: TestClock
   store: Store
+  platform: Platform
   cookie_name: string
   owner: Person
   /** Somebody with an account of their own, who sees nothing of the owner's. */
@@ -57,7 +59,7 @@ export interface ApiServerSettings {
   dashboard_dir?: string
   rate_limits?: GateOptions['rateLimits']
   /** Parts of the API server to replace. */
-  replace?: (options: GateOptions) => Partial<GateOptions>
+  replace?: (options: GateOptions, store: Store) => Partial<GateOptions>
 }
 
 const startsAt = '2026-01-31T12:00:00.000Z'
@@ -88,7 +90,7 @@ export async function startApiServer(settings: ApiServerSettings = {}): Promise<
       api(real) {
         ;({ cookie_name } = real)
         const limited = { ...real, rateLimits: settings.rate_limits ?? unlimited }
-        return { ...limited, ...settings.replace?.(limited) }
+        return { ...limited, ...settings.replace?.(limited, store) }
       },
     },
   ).catch((error: unknown) => {
@@ -120,6 +122,7 @@ export async function startApiServer(settings: ApiServerSettings = {}): Promise<
     port: Number(new URL(url).port),
     clock,
     store,
+    platform,
     cookie_name,
     owner,
     stranger: await person(stranger.token),
@@ -138,6 +141,19 @@ export async function startApiServer(settings: ApiServerSettings = {}): Promise<
     },
   }
 }
+
+/** Creating a project of this name fails inside of the handler. */
+export const failsWhenNamed =
+  (name: string) =>
+  ({ handlers }: GateOptions): Partial<GateOptions> => ({
+    handlers: {
+      ...handlers,
+      createProject(context, input) {
+        if (input.body.name === name) throw new TypeError('an inner detail with /secret/path')
+        return handlers.createProject(context, input)
+      },
+    },
+  })
 
 export const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
