@@ -1,4 +1,4 @@
-import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -30,8 +30,7 @@ const workOf = (found: BuildPlan) => {
 
 describe('the real apps', () => {
   test.each(apps)('$name is known for what it is', async (app) => {
-    await cp(app.directory, folder, { recursive: true, filter: (path) => !path.includes('node_modules') })
-    const found = await plan(app.settings)
+    const found = await planBuild({ folder: app.directory, settings: { ...auto, ...app.settings } })
     expect(found.framework).toBe(app.expects.framework)
     expect(found.work.kind).toBe(app.expects.kind)
     if (found.work.kind === 'static') expect(found.work.spa_fallback).toBe(app.expects.spa_fallback)
@@ -63,18 +62,6 @@ describe('the version of Node', () => {
       code: 'detect_failed',
       message: expect.stringContaining('“twenty”') as unknown,
     })
-  })
-})
-
-describe('the package manager', () => {
-  test.each([
-    ['package-lock.json', { 'package-lock.json': '{"lockfileVersion":3,"packages":{}}' }, 'npm'],
-    ['pnpm-lock.yaml', { 'pnpm-lock.yaml': "lockfileVersion: '9.0'\n" }, 'pnpm'],
-    ['yarn.lock', { 'yarn.lock': '# yarn lockfile v1\n' }, 'yarn'],
-    ['packageManager', { 'package.json': packageJson({ packageManager: 'pnpm@10.1.0' }) }, 'pnpm'],
-  ] as const)('by %s', async (_name, files, manager) => {
-    await write({ 'package.json': packageJson({ dependencies: { express: '5.0.0' } }), 'server.js': '', ...files })
-    expect(workOf(await plan()).package_manager?.name).toBe(manager)
   })
 })
 

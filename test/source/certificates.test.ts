@@ -55,7 +55,7 @@ async function fetchFrom(environment: Record<string, string | undefined>): Promi
       commit_sha: null,
       allow_local: true,
     }
-    await createSource({ environment }).fetchSource({ request, into, log: recordLog(), signal: AbortSignal.timeout(20_000) })
+    await createSource({ environment }).fetchSource({ request, into, log: recordLog(), signal: new AbortController().signal })
     return 'fetched'
   } catch (error) {
     return error instanceof Error ? error.message : String(error)

@@ -99,17 +99,10 @@ export const hostileArchives: Hostile[] = [
   tar('a sparse file', [okTar, { name: 'p', type: 'S', data: 'x' }], /unknown kind/),
   tar('a volume', [okTar, { name: 'p', type: 'V' }], /unknown kind/),
 
-  zip('a bomb', [{ name: 'b', data: blank(64) }], /200 times/),
-  raw('tar.gz: a bomb', () => tgzOf([{ name: 'b', data: blank(64) }]), /200 times/),
-  raw('tar.gz: a bomb behind the end', () => gzipSync(Buffer.concat([tarOf([okTar]), blank(64)])), /200 times/),
-  raw('zip: more than 1 GiB', () => gigabyteZip(), /1073741824 bytes/),
-  raw('tar.gz: more than 1 GiB', () => gigabyteTar(), /1073741824 bytes/),
-  raw(
-    'zip: 100,001 entries',
-    () => zipOf(Array.from({ length: 100_001 }, (_, n) => ({ name: `f${n}`, data: String(n), method: 0 }))),
-    /100000 entries/,
-  ),
-  raw('tar.gz: 100,001 entries', () => tgzOf(Array.from({ length: 100_001 }, (_, n) => ({ name: `f${n}`, data: '' }))), /100000 entries|200 times/),
+  zip('a bomb', [{ name: 'b', data: blank(8) }], /200 times/),
+  raw('tar.gz: a bomb', () => tgzOf([{ name: 'b', data: blank(8) }]), /200 times/),
+  raw('tar.gz: a bomb behind the end', () => gzipSync(Buffer.concat([tarOf([okTar]), blank(8)])), /200 times/),
+  zip('a count of 100,001 entries', [ok], /100000 entries/, { entries: 100_001 }),
 
   zip('an encrypted entry', [ok, { name: 'secret', data: 'x', flags: 1 }], /encrypted/),
   zip('a masked directory', [ok, { name: 'secret', data: 'x', flags: 0x2041 }], /encrypted|no zip archive/),
@@ -178,6 +171,18 @@ export const hostileArchives: Hostile[] = [
   raw('a tar that is not packed', () => tarOf([okTar]), /neither/),
   raw('an empty zip', () => zipOf([]), /no files/),
   raw('an empty tar.gz', () => tgzOf([]), /no files/),
+]
+
+/** Those whose check takes seconds. */
+export const hugeArchives: Hostile[] = [
+  raw('zip: more than 1 GiB', () => gigabyteZip(), /1073741824 bytes/),
+  raw('tar.gz: more than 1 GiB', () => gigabyteTar(), /1073741824 bytes/),
+  raw(
+    'zip: 100,001 entries',
+    () => zipOf(Array.from({ length: 100_001 }, (_, n) => ({ name: `f${n}`, data: String(n), method: 0 }))),
+    /100000 entries/,
+  ),
+  raw('tar.gz: 100,001 entries', () => tgzOf(Array.from({ length: 100_001 }, (_, n) => ({ name: `f${n}`, data: '' }))), /100000 entries|200 times/),
 ]
 
 /** Letters that hardly pack, the same each time. */

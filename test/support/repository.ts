@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -20,8 +20,11 @@ export function makeRepository(files: Record<string, string>): Repository {
       cwd: folder,
       encoding: 'utf8',
     }).trim()
-  git('init', '--quiet', '--initial-branch=main')
-  git('config', 'uploadpack.allowAnySHA1InWant', 'true')
+  // What `git init` makes, without the two processes that it would take: hundreds of tests begin with this.
+  const dotGit = join(folder, '.git')
+  for (const path of ['hooks', 'info', 'objects', 'refs/heads', 'refs/tags']) mkdirSync(join(dotGit, path), { recursive: true })
+  writeFileSync(join(dotGit, 'HEAD'), 'ref: refs/heads/main\n')
+  writeFileSync(join(dotGit, 'config'), '[core]\n\trepositoryformatversion = 0\n\tbare = false\n[uploadpack]\n\tallowAnySHA1InWant = true\n')
   const repository: Repository = {
     folder,
     url: pathToFileURL(folder).href,
@@ -36,7 +39,8 @@ export function makeRepository(files: Record<string, string>): Repository {
       }
       git('add', '--all')
       git('commit', '--quiet', '--allow-empty', '--message', message)
-      return git('rev-parse', 'HEAD')
+      const [, branch = ''] = /^ref: (.+)$/m.exec(readFileSync(join(dotGit, 'HEAD'), 'utf8')) ?? []
+      return readFileSync(join(dotGit, branch), 'utf8').trim()
     },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }

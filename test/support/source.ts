@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Clock } from '../../server/lib/clock.ts'
 import { createSource, type Source, type SourceRequest } from '../../server/source/index.ts'
 
 /** A build log that keeps what it is told, as text. */
@@ -24,9 +25,9 @@ export interface TestSource {
 }
 
 /** The source room with a folder to fill; `environment` is added to the host's. */
-export function createTestSource(options: { environment?: Record<string, string>; idle_ms?: number } = {}): TestSource {
+export function createTestSource(options: { environment?: Record<string, string>; clock?: Clock } = {}): TestSource {
   const into = mkdtempSync(join(tmpdir(), 'homeport-source-'))
-  const room = createSource({ environment: { ...process.env, ...options.environment }, ...(options.idle_ms ? { idle_ms: options.idle_ms } : {}) })
+  const room = createSource({ ...options, environment: { ...process.env, ...options.environment } })
   const log = createMemoryLog()
   return {
     into,

@@ -1,0 +1,107 @@
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, sep } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import { ArchiveFault, createArchives, unpackArchive } from '../../server/source/archive.ts'
+import { tarOf, zipOf } from '../support/archives.ts'
+import { createDice, type Dice } from '../support/dice.ts'
+
+const corpusFile = new URL('corpus/archives.json', import.meta.url)
+
+/** An archive that once broke the rule below, as base64. */
+interface PastFault {
+  what: string
+  bytes: string
+}
+const corpus = () => JSON.parse(readFileSync(corpusFile, 'utf8')) as PastFault[]
+
+/** The rule: an archive is refused as invalid, or it unpacks whole into its own folder. Nothing is left of it elsewhere. */
+async function check(bytes: Buffer): Promise<'refused' | 'unpacked'> {
+  const root = mkdtempSync(join(tmpdir(), 'homeport-faults-'))
+  const signal = new AbortController().signal
+  try {
+    const archives = await createArchives(join(root, 'quarantine'))
+    async function* chunks() {
+      yield bytes
+    }
+    const received = await archives.receive(chunks(), signal).catch((error: unknown) => {
+      if (error instanceof ArchiveFault) return undefined
+      throw error
+    })
+    if (received) {
+      const into = join(root, 'into')
+      const { files } = await unpackArchive(received.file, into, signal)
+      expect(files).toBe(received.files)
+      for (const entry of readdirSync(into, { recursive: true, withFileTypes: true })) {
+        if (entry.isSymbolicLink()) expect(leadsTo(join(entry.parentPath, entry.name), into)).toContain(into + sep)
+        else expect(entry.isFile() || entry.isDirectory()).toBe(true)
+      }
+      await received.discard()
+    }
+    expect(readdirSync(join(root, 'quarantine'))).toEqual([])
+    expect(readdirSync(root).toSorted()).toEqual(received ? ['into', 'quarantine'] : ['quarantine'])
+    return received ? 'unpacked' : 'refused'
+  } finally {
+    rmSync(root, { recursive: true, force: true })
+  }
+}
+
+/** A link to nothing leads nowhere. */
+function leadsTo(link: string, otherwise: string): string {
+  try {
+    return realpathSync(link) + sep
+  } catch {
+    return otherwise + sep
+  }
+}
+
+/** Good archives with faults from a seed, and those that broke the rule before. */
+export function faultyArchives(count: number, seed: number, { explores = false } = {}): void {
+  test('archives of the corpus are refused or unpacked', async () => {
+    for (const { what, bytes } of corpus()) expect(await check(Buffer.from(bytes, 'base64')).catch(String), what).toMatch(/^(refused|unpacked)$/)
+  })
+
+  test(`${count} good archives with faults of the seed ${seed} are refused or unpacked`, async () => {
+    const dice = createDice(seed)
+    const files = Array.from({ length: 12 }, (_, n) => ({
+      name: `app/dir-${n % 3}/file-${n}.html`,
+      data: `<p>${n}</p>`.repeat(dice.between(1, 400)),
+    }))
+    const more = [...files, { name: 'app/index.html', data: 'home' }]
+    const long = { name: 'app/long', pax: { path: `app/${'l'.repeat(150)}` }, data: 'x' }
+    const tar = tarOf([...more, { name: 'app/link', type: '2', link: 'index.html' }, long])
+    const zip = zipOf([...more, { name: 'app/link', data: 'index.html', mode: 0o120777, method: 0 }])
+    const outcomes = { refused: 0, unpacked: 0 }
+    for (let n = 0; n < count; n++) {
+      // Within the packing every second time, or the checksum of the packing would see it first.
+      const bytes = n % 4 === 0 ? mutate(gzipSync(tar), dice) : n % 2 === 0 ? gzipSync(mutate(tar, dice)) : mutate(zip, dice)
+      try {
+        outcomes[await check(bytes)]++
+      } catch (error) {
+        const fault: PastFault = { what: `${n} of seed ${seed}: ${String(error).slice(0, 200)}`, bytes: bytes.toString('base64') }
+        if (explores) writeFileSync(corpusFile, `${JSON.stringify([...corpus(), fault], null, 2)}\n`)
+        throw new Error(fault.what, { cause: error })
+      }
+    }
+    expect(outcomes.refused).toBeGreaterThan(count * 0.4)
+    expect(outcomes.unpacked).toBeGreaterThan(0)
+  })
+}
+
+function mutate(bytes: Buffer, dice: Dice): Buffer {
+  let copy = Buffer.from(bytes)
+  for (let times = dice.between(1, 4); times > 0; times--) {
+    const at = dice.between(0, copy.length - 1)
+    const length = dice.between(1, Math.min(600, copy.length - at))
+    const way = dice.between(0, 5)
+    if (way === 0) copy.writeUInt8((copy[at] ?? 0) ^ (1 << dice.between(0, 7)), at)
+    else if (way === 1) copy.writeUInt8(dice.between(0, 255), at)
+    else if (way === 2) copy.fill(dice.pick([0, 0xff, 0x2e, 0x2f]), at, at + dice.between(1, Math.min(16, length)))
+    else if (way === 3) copy = copy.subarray(0, Math.max(1, at))
+    else if (way === 4) copy = Buffer.concat([copy.subarray(0, at), copy.subarray(at + length)])
+    else copy = Buffer.concat([copy.subarray(0, at + length), copy.subarray(at)])
+    if (copy.length === 0) return Buffer.from([0x1f])
+  }
+  return copy
+}
