@@ -52,7 +52,7 @@ async function list(call: Call): Promise<number> {
   else {
     if (answer.recovered) call.terminal.err(answer.recovered.message)
     const names = { full: 'everything', hourly: 'ledger, hourly', before_migration: 'ledger, before an update' }
-    const rows = answer.backups.map((one) => [one.name, names[one.kind], sizeOf(one.bytes), ago(one.created_at, call.now())])
+    const rows = answer.backups.map((one) => [one.name, names[one.kind], sizeOf(one.bytes), ago(one.created_at, call.clock.now())])
     if (rows.length === 0) call.terminal.out('No backups yet. Make one with: homeport backup')
     else for (const line of table(call.terminal, ['NAME', 'WHAT', 'SIZE', 'MADE'], rows)) call.terminal.out(line)
   }

@@ -18,7 +18,7 @@ async function status(call: Call): Promise<number> {
   words(call, '[status]')
   const found = await call.connect().call('getBillingStatus', {})
   if (call.json) call.terminal.out(JSON.stringify(found))
-  else for (const [name, value] of linesOf(found, call.now())) call.terminal.out(`${name.padEnd(14)}${value}`)
+  else for (const [name, value] of linesOf(found, call.clock.now())) call.terminal.out(`${name.padEnd(14)}${value}`)
   return exitCodes.done
 }
 

@@ -96,7 +96,7 @@ async function inspect(call: Call, slug: string, [url, extra]: string[]): Promis
   out(found.why)
   if (stored !== null) {
     const fresh = stored.fresh_for_s >= 0 ? `fresh for ${Math.round(stored.fresh_for_s)} s more` : `stale for ${Math.round(-stored.fresh_for_s)} s`
-    out(`stored          ${ago(stored.stored_at, call.now())}, ${stored.status}, ${sizeOf(stored.bytes)}, in ${stored.tier}, ${fresh}`)
+    out(`stored          ${ago(stored.stored_at, call.clock.now())}, ${stored.status}, ${sizeOf(stored.bytes)}, in ${stored.tier}, ${fresh}`)
     if (stored.tags.length > 0) out(`tags            ${stored.tags.join(', ')}`)
     if (stored.vary.length > 0) out(`varies by       ${stored.vary.join(', ')}`)
   }
@@ -131,7 +131,7 @@ async function log(call: Call, slug: string): Promise<number> {
   else if (page.events.length === 0) call.terminal.out('Nothing was purged yet.')
   else {
     const rows = page.events.map((event) => [
-      ago(event.created_at, call.now()),
+      ago(event.created_at, call.clock.now()),
       event.source,
       event.kind,
       String(event.purged),

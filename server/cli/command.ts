@@ -1,4 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
+import type { Clock } from '../lib/clock.ts'
 import { UsageError } from '../options.ts'
 import type { Client } from './client.ts'
 import type { Terminal } from './terminal.ts'
@@ -17,7 +18,7 @@ export interface Call {
   json: boolean
   /** The folder that relative paths start from. */
   cwd: string
-  now(): number
+  clock: Clock
   /** Finds the instance by flag, environment or instance.json; throws `NotReachable`. */
   connect(): Client
   /** Opens an address in the person's browser; false when there is none to open it in. `is_secret`: it signs in. */

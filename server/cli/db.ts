@@ -43,7 +43,7 @@ async function show(call: Call): Promise<number> {
   if (call.json) call.terminal.out(JSON.stringify({ database }))
   else {
     const { db_name, host, port, engine_version, size_bytes, created_at } = database
-    call.terminal.out(`${db_name} at ${host}:${port}, PostgreSQL ${engine_version}, ${sizeOf(size_bytes)}, made ${ago(created_at, call.now())}`)
+    call.terminal.out(`${db_name} at ${host}:${port}, PostgreSQL ${engine_version}, ${sizeOf(size_bytes)}, made ${ago(created_at, call.clock.now())}`)
     call.terminal.out(`Its address, password included: homeport db url ${slug}`)
   }
   return exitCodes.done
@@ -109,7 +109,7 @@ async function dumps(call: Call): Promise<number> {
   else if (answer.dumps.length === 0) call.terminal.out(`No dumps yet. Write one with: homeport db dump ${slug}`)
   else {
     const why = { manual: 'asked for', drop: 'before a drop', restore: 'before a restore' }
-    const rows = answer.dumps.map((one) => [one.id, why[one.reason], sizeOf(one.bytes), ago(one.created_at, call.now()), one.path])
+    const rows = answer.dumps.map((one) => [one.id, why[one.reason], sizeOf(one.bytes), ago(one.created_at, call.clock.now()), one.path])
     for (const line of table(call.terminal, ['ID', 'WHY', 'SIZE', 'WHEN', 'FILE'], rows)) call.terminal.out(line)
   }
   return exitCodes.done

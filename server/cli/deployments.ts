@@ -52,7 +52,7 @@ async function list(call: Call): Promise<number> {
       one.target === 'preview' ? (one.branch ?? '-') : 'production',
       one.commit_sha === null ? '-' : `${one.commit_sha.slice(0, 7)}${one.is_dirty ? '+' : ''}`,
       one.build_ms === null ? '-' : `${(one.build_ms / 1000).toFixed(1)} s`,
-      ago(one.created_at, call.now()),
+      ago(one.created_at, call.clock.now()),
     ])
     for (const line of table(call.terminal, ['ID', 'STATUS', 'BY', 'FOR', 'COMMIT', 'BUILD', 'WHEN'], rows)) call.terminal.out(line)
   }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
+import { systemClock } from '../lib/clock.ts'
 import { environmentWith, remoteToken, surroundings, whereabouts } from '../options.ts'
 import { openInBrowser } from './browser.ts'
 import { createClient } from './client.ts'
@@ -48,7 +49,7 @@ process.exitCode = await runCommandLine(
       has_colour,
     },
     cwd: process.cwd(),
-    now: () => Date.now(),
+    clock: systemClock,
     connect: (flags) => createClient(findInstance(place(flags))),
     openUrl: (flags, url, { is_secret }) => openInBrowser(url, { is_secret, has_display, data_dir: place(flags).data_dir }),
     ask: (question, { is_secret = false } = {}) => ask(question, is_secret),

@@ -1,5 +1,6 @@
 import type { RuntimeLogLine, RuntimeStateEvent } from '../contract/deployments.ts'
 import { limits } from '../contract/limits.ts'
+import type { Timer } from '../lib/clock.ts'
 import { type Call, type Command, exitCodes, text, UsageError, words } from './command.ts'
 import { followBuild } from './follow-build.ts'
 import { paint, printable } from './terminal.ts'
@@ -32,10 +33,10 @@ async function runtimeLog(call: Call, slug: string): Promise<number> {
   // Whether there is such a project is asked first: a refusal is worth more than a stream that ends.
   await client.call('getProject', { params: { slug } })
   const silence = new AbortController()
-  let timer: NodeJS.Timeout | undefined
+  let timer: Timer | undefined
   const wait = (ms: number) => {
-    clearTimeout(timer)
-    if (call.flags.follow !== true) timer = setTimeout(() => silence.abort(), ms)
+    timer?.cancel()
+    if (call.flags.follow !== true) timer = call.clock.setTimeout(() => silence.abort(), ms)
   }
   try {
     for await (const { event, data } of client.stream(
@@ -57,7 +58,7 @@ async function runtimeLog(call: Call, slug: string): Promise<number> {
       }
     }
   } finally {
-    clearTimeout(timer)
+    timer?.cancel()
   }
   return exitCodes.done
 }

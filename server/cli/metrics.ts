@@ -20,7 +20,7 @@ export const metrics: Command = {
       return exitCodes.done
     }
     call.terminal.out(paint(call.terminal, 'bold', `${slug}, last ${{ '24h': '24 hours', '7d': '7 days', '30d': '30 days' }[range]}`))
-    for (const [name, value] of factsOf(answer, call.now())) call.terminal.out(`  ${name.padEnd(14)}${value}`)
+    for (const [name, value] of factsOf(answer, call.clock.now())) call.terminal.out(`  ${name.padEnd(14)}${value}`)
     if (call.flags.buckets === true) for (const line of bucketsOf(call, answer)) call.terminal.out(line)
     return exitCodes.done
   },

@@ -38,7 +38,7 @@ async function list(call: Call, slug: string): Promise<number> {
       one.branch,
       one.is_cold ? `${one.status}, cold` : one.status,
       one.commit_sha?.slice(0, 8) ?? '-',
-      ago(one.updated_at, call.now()),
+      ago(one.updated_at, call.clock.now()),
       addressOf(one),
     ])
     for (const line of table(call.terminal, ['BRANCH', 'STATUS', 'COMMIT', 'CHANGED', 'ADDRESS'], rows)) call.terminal.out(line)
@@ -54,7 +54,7 @@ function show(call: Call, watching: Watching): number {
     const { state, message, checked_at } = watching
     const facts: [string, string][] = [
       ['repository', state === 'failing' ? `cannot be looked at: ${message}` : state === 'off' ? 'not watched' : 'watched'],
-      ['looked at', checked_at === null ? 'not yet' : ago(checked_at, call.now())],
+      ['looked at', checked_at === null ? 'not yet' : ago(checked_at, call.clock.now())],
       ['pushes', watching.deploys_pushes ? 'on: a push to the production branch deploys it' : 'off'],
       ['branches', watching.previews ? 'on: other branches get previews' : 'off'],
       ['databases', watching.preview_databases ? 'on: each preview has a copy of the database' : 'off'],

@@ -35,7 +35,7 @@ async function list(call: Call): Promise<number> {
       project.slug,
       stateOf(project),
       project.status === 'live' ? addressOf(edgeUrl, project.slug) : '-',
-      ago(project.updated_at, call.now()),
+      ago(project.updated_at, call.clock.now()),
     ])
     for (const line of table(call.terminal, ['SLUG', 'STATUS', 'ADDRESS', 'CHANGED'], rows)) call.terminal.out(line)
   }
@@ -70,7 +70,7 @@ async function show(call: Call, slug: string): Promise<number> {
     ['install', project.install_command],
     ['build', project.build_command],
     ['memory', `${project.memory_limit_mb} MB`],
-    ['last request', project.last_request_at === null ? 'none yet' : ago(project.last_request_at, call.now())],
+    ['last request', project.last_request_at === null ? 'none yet' : ago(project.last_request_at, call.clock.now())],
     ['created', project.created_at],
   ]
   call.terminal.out(paint(call.terminal, 'bold', project.name))

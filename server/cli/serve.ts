@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { sleep, systemClock } from '../lib/clock.ts'
 import type { InstanceFile } from '../lib/instance-file.ts'
 import { createLog } from '../lib/log.ts'
 import { keyFiles, readOptions, type PlatformOptions } from '../options.ts'
@@ -66,7 +67,7 @@ export const serve: Command = {
 
     await ended(AbortSignal.any([call.signal, fatal.signal]))
     if (!call.json) terminal.err('Stopping ...')
-    const isInTime = await Promise.race([platform.stop().then(() => true), later(stopPatience_ms)])
+    const isInTime = await Promise.race([platform.stop().then(() => true), sleep(systemClock, stopPatience_ms).then(() => false)])
     if (!isInTime) terminal.err(`Not everything had ended after ${stopPatience_ms / 1000} s and was cut off. Nothing that was answered is lost.`)
     return fatal.signal.aborted ? exitCodes.refused : exitCodes.done
   },
@@ -111,5 +112,3 @@ function ended(signal: AbortSignal): Promise<void> {
     else signal.addEventListener('abort', () => resolve(), { once: true })
   })
 }
-
-const later = (ms: number) => new Promise<false>((resolve) => setTimeout(() => resolve(false), ms).unref())

@@ -28,8 +28,8 @@ async function list(call: Call): Promise<number> {
       one.id,
       one.name,
       `${one.prefix}…${one.last4}`,
-      one.last_used_at === null ? 'never' : ago(one.last_used_at, call.now()),
-      endOf(one, call.now()),
+      one.last_used_at === null ? 'never' : ago(one.last_used_at, call.clock.now()),
+      endOf(one, call.clock.now()),
     ])
     for (const line of table(call.terminal, ['ID', 'NAME', 'TOKEN', 'USED', 'ENDS'], rows)) call.terminal.out(line)
   }

@@ -58,14 +58,15 @@ export async function startInstance(options: { runtime: 'docker' | 'process'; da
 }
 
 async function readyInstance(child: ChildProcess, data: string): Promise<InstanceFile> {
-  return until(
+  const seen = await until(
     () => {
-      if (child.exitCode !== null) throw new Error(`homeport serve ended with ${child.exitCode} before it was ready`)
       const instance = readInstanceFile(data)
-      return instance?.pid === child.pid ? instance : undefined
+      return instance?.pid === child.pid ? instance : (child.exitCode ?? undefined)
     },
     { what: 'instance.json', every_ms: 5 },
   )
+  if (typeof seen === 'number') throw new Error(`homeport serve ended with ${seen} before it was ready`)
+  return seen
 }
 
 /** Resident memory of a process in MB (Linux). */

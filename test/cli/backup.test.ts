@@ -1,42 +1,39 @@
-/** homeport backup, backups, restore: in processes of their own, as people and timers run them. */
+/** homeport backup, backups, restore. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
-import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { runCommand } from '../support/command.ts'
-import { askEdge, homeport, newFolder, root, type RunningInstance, serve } from '../support/instance-process.ts'
+import { type CommandLine, commandLine } from '../support/command.ts'
+import { homeport, newFolder, root } from '../support/instance-process.ts'
+import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { until } from '../support/until.ts'
 
 const folder = newFolder('backup')
-const data = join(folder.path, 'data')
 const file = join(folder.path, 'all.tar.gz')
 const keyFile = join(folder.path, 'kept.key')
-let instance: RunningInstance
+let home: TestPlatform
+let run: CommandLine
 
 beforeAll(async () => {
   const site = join(folder.path, 'my-site')
   mkdirSync(site)
   writeFileSync(join(site, 'index.html'), '<h1>kept</h1>')
-  // Large enough to be cut off in the middle of.
-  writeFileSync(join(site, 'large.bin'), randomBytes(20_000_000))
-  instance = await serve({ data })
-  expect((await runCommand(instance, folder.path, ['deploy', site])).code).toBe(0)
-  copyFileSync(join(data, 'master.key'), keyFile)
+  home = await startTestPlatform({ runtime: 'process' })
+  run = commandLine(home.platform.instance, folder.path)
+  expect((await run('deploy', site)).code).toBe(0)
+  copyFileSync(join(home.data_dir, 'master.key'), keyFile)
 })
 afterAll(async () => {
-  await instance?.end('SIGTERM')
+  await home.remove()
   folder.remove()
 })
-
-const run = (...args: string[]) => runCommand(instance, folder.path, args)
 
 describe('backup', () => {
   test('FILE: it lies there and not in the instance too, and the key is spoken of', async () => {
     const { code, out, err } = await run('backup', 'all.tar.gz')
-    expect([code, out]).toEqual([0, expect.stringMatching(/^Backed up into .*all\.tar\.gz \([\d.]+ MB\)\.\n$/)])
+    expect([code, out]).toEqual([0, expect.stringMatching(/^Backed up into .*all\.tar\.gz \([\d.]+ kB\)\.\n$/)])
     expect(err).toContain('The master key is not in it')
     expect(statSync(file).mode & 0o777).toBe(0o600)
     expect(readdirSync(folder.path).filter((name) => name.endsWith('.part'))).toEqual([])
@@ -44,10 +41,9 @@ describe('backup', () => {
   })
 
   test('without FILE it stays in the instance; it is listed, fetched and deleted', async () => {
-    const made = JSON.parse((await run('backup', '--json')).out) as { backup: { name: string; path: string } }
-    const { name, path } = made.backup
+    const { name, path } = (await run.json<{ backup: { name: string; path: string } }>('backup')).backup
     expect(existsSync(path)).toBe(true)
-    expect((await run('backups')).out).toMatch(new RegExp(`${name.replaceAll('.', '\\.')} +everything +[\\d.]+ MB`))
+    expect((await run('backups')).out).toMatch(new RegExp(`${name.replaceAll('.', '\\.')} +everything +[\\d.]+ kB`))
     expect((await run('backups', 'get', name, '--output', 'fetched.tar.gz')).code).toBe(0)
     expect(readFileSync(join(folder.path, 'fetched.tar.gz')).equals(readFileSync(path))).toBe(true)
     expect((await run('backups', 'delete', name)).code).toBe(0)
@@ -62,18 +58,18 @@ describe('restore', () => {
   const into = join(folder.path, 'restored')
 
   test('asks for the folder and for the key', async () => {
-    expect((await homeport(['restore', file])).code).toBe(2)
-    expect((await homeport(['restore', '--data', into])).code).toBe(2)
-    expect((await homeport(['restore', file, '--data', into, '--key', keyFile, '--without-key'])).code).toBe(2)
-    const { code, err } = await homeport(['restore', file, '--data', into])
+    expect((await run('restore', file)).code).toBe(2)
+    expect((await run('restore', '--data', into)).code).toBe(2)
+    expect((await run('restore', file, '--data', into, '--key', keyFile, '--without-key')).code).toBe(2)
+    const { code, err } = await run('restore', file, '--data', into)
     expect([code, err]).toEqual([1, expect.stringMatching(/master key is not in a backup.*--key FILE/)])
     expect(existsSync(into)).toBe(false)
   })
 
   test('refuses the folder of a running instance', async () => {
-    const { code, err } = await homeport(['restore', file, '--data', data, '--key', keyFile])
+    const { code, err } = await run('restore', file, '--data', home.data_dir, '--key', keyFile)
     expect([code, err]).toEqual([1, expect.stringContaining('is not empty')])
-    expect((await instance.ask('/v1/projects')).status).toBe(200)
+    expect((await home.api('GET', '/v1/projects')).status).toBe(200)
   })
 
   test('killed in the middle, it is no instance; done again, it serves', async () => {
@@ -95,18 +91,15 @@ describe('restore', () => {
     expect([code, err]).toEqual([0, ''])
     expect(out).toMatch(/Restored the backup of .* into .*restored/)
     expect(out).toContain('1 projects, 1 deployments')
-    const again = await serve({ data: into })
-    try {
-      expect(await askEdge(again.instance.edge_url, 'my-site')).toEqual({ status: 200, text: '<h1>kept</h1>' })
-    } finally {
-      const { err: said } = await again.end('SIGTERM')
-      expect(said).toContain('This instance was restored from the backup of')
-    }
+    const again = await startTestPlatform({ runtime: 'process', data_dir: into })
+    expect(await again.edge('my-site.localhost')).toMatchObject({ status: 200, body: '<h1>kept</h1>' })
+    expect(again.platform.notices.join()).toContain('This instance was restored from the backup of')
+    await again.remove()
   })
 
   test('--json prints what it restored', async () => {
     const other = join(folder.path, 'json')
-    const { code, out } = await homeport(['restore', file, '--data', other, '--without-key', '--json'])
+    const { code, out } = await run('restore', file, '--data', other, '--without-key', '--json')
     expect(code).toBe(0)
     expect(JSON.parse(out)).toMatchObject({ data_dir: other, counts: { projects: 1, deployments: 1 }, lost: [], left_out: [] })
     rmSync(other, { recursive: true })
@@ -114,21 +107,20 @@ describe('restore', () => {
 })
 
 test('a platform that is killed while it makes one leaves a draft, which its next start removes', async () => {
-  const other = await serve({ data: join(folder.path, 'killed') })
-  const kept = join(folder.path, 'killed', 'backups')
-  mkdirSync(join(folder.path, 'killed', 'screenshots'), { recursive: true })
+  const data_dir = join(folder.path, 'killed')
+  const kept = join(data_dir, 'backups')
+  mkdirSync(join(data_dir, 'screenshots'), { recursive: true })
+  const other = await startTestPlatform({ runtime: 'process', data_dir })
   // Nothing but a hole, which takes no room: a machine that stalls is back long before it is read and packed.
-  writeFileSync(join(folder.path, 'killed', 'screenshots', 'large.png'), '')
-  truncateSync(join(folder.path, 'killed', 'screenshots', 'large.png'), 4e9)
-  const asked = other.ask('/instance/backups', { method: 'POST' }).catch(() => undefined)
-  await until(async () => (existsSync(kept) && readdirSync(kept).some((name) => name.startsWith('.draft-'))) || undefined, {
-    what: 'a draft',
-    every_ms: 1,
-  })
-  await other.end('SIGKILL')
+  writeFileSync(join(data_dir, 'screenshots', 'large.png'), '')
+  truncateSync(join(data_dir, 'screenshots', 'large.png'), 4e9)
+  const asked = other.api('POST', '/instance/backups').catch(() => undefined)
+  const drafts = () => (existsSync(kept) ? readdirSync(kept).filter((name) => name.startsWith('.draft-')) : [])
+  await until(() => drafts().length > 0 || undefined, { what: 'a draft', every_ms: 1 })
+  await other.kill()
   await asked
   expect(readdirSync(kept).filter((name) => name.startsWith('homeport-'))).toEqual([])
-  const next = await serve({ data: join(folder.path, 'killed') })
-  expect(readdirSync(kept).filter((name) => name.startsWith('.draft-'))).toEqual([])
-  await next.end('SIGTERM')
+  const next = await startTestPlatform({ runtime: 'process', data_dir })
+  expect(drafts()).toEqual([])
+  await next.remove()
 })

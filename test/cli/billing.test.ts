@@ -1,33 +1,21 @@
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runCommand } from '../support/command.ts'
-import { newFolder, type RunningInstance, serve } from '../support/instance-process.ts'
+import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { type StandIn, startStripe } from '../support/stripe-stand-in.ts'
 
-const folder = newFolder('billing')
 let stripe: StandIn
-let instance: RunningInstance
+let home: TestPlatform
 
 beforeAll(async () => {
   stripe = await startStripe()
-  const { secret_key, publishable_key, webhook_secret, api_base } = stripe.options
-  instance = await serve({
-    data: join(folder.path, 'data'),
-    env: {
-      HOMEPORT_STRIPE_SECRET_KEY: secret_key,
-      HOMEPORT_STRIPE_PUBLISHABLE_KEY: publishable_key ?? '',
-      HOMEPORT_STRIPE_WEBHOOK_SECRET: webhook_secret ?? '',
-      HOMEPORT_STRIPE_API_BASE: api_base ?? '',
-    },
-  })
+  home = await startTestPlatform({ runtime: 'process', stripe: stripe.options })
 })
 afterAll(async () => {
-  await instance?.end('SIGTERM')
-  await stripe?.close()
-  folder.remove()
+  await home.remove()
+  await stripe.close()
 })
 
-const run = (...args: string[]) => runCommand(instance, folder.path, ['billing', ...args])
+const run = (...args: string[]) => runCommand(home.platform.instance, '.', ['billing', ...args])
 
 test('plan, card and subscription, from none to one that ends', async () => {
   expect((await run()).out.split('\n')).toEqual([
@@ -40,9 +28,9 @@ test('plan, card and subscription, from none to one that ends', async () => {
   ])
   expect((await run('cancel')).out).toBe('There is no subscription to end.\n')
 
-  const intent = (await (await instance.ask('/v1/billing/setup-intent', { method: 'POST' })).json()) as { client_secret: string }
+  const intent = (await home.api<{ client_secret: string }>('POST', '/v1/billing/setup-intent')).body
   stripe.saveCard(intent.client_secret, { brand: 'visa', last4: '4242' })
-  expect((await instance.ask('/v1/billing/confirm', { method: 'POST' })).status).toBe(200)
+  expect((await home.api('POST', '/v1/billing/confirm')).status).toBe(200)
   expect((await run('status')).out).toMatch(/^plan +basic, monthly\ncard +visa ending in 4242\nsubscription +active\n/)
   expect(JSON.parse((await run('--json')).out)).toMatchObject({ plan: 'basic', card: { last4: '4242' }, subscription_status: 'active' })
 
@@ -54,7 +42,7 @@ test('plan, card and subscription, from none to one that ends', async () => {
 
   // The events find their way by the real door, too.
   stripe.endPeriod(subscription?.id ?? '')
-  for (const event of stripe.events) expect(await stripe.send(instance.instance.api_url, event)).toBe(200)
+  for (const event of stripe.events) expect(await stripe.send(home.platform.api_url, event)).toBe(200)
   expect((await run()).out).toMatch(/^plan +starter, monthly\ncard +visa ending in 4242\nsubscription +canceled\n/)
 })
 

@@ -1,12 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { runCommand } from '../support/command.ts'
+import { type CommandLine, commandLine } from '../support/command.ts'
 import { get } from '../support/edge.ts'
-import { newFolder, type RunningInstance, serve } from '../support/instance-process.ts'
+import { newFolder } from '../support/instance-process.ts'
+import { type AccountPlatform, sharedPlatform } from '../support/shared-platform.ts'
 
 const folder = newFolder('cache-command')
-let instance: RunningInstance
+let home: AccountPlatform
+let run: CommandLine
 
 beforeAll(async () => {
   const app = join(folder.path, 'counting')
@@ -20,18 +22,17 @@ require('node:http').createServer((request, response) => {
   response.end(String(++count))
 }).listen(process.env.PORT)`,
   )
-  instance = await serve({ data: join(folder.path, 'data') })
+  home = await sharedPlatform()
+  run = commandLine({ ...home.platform.instance, token: home.owner.token }, folder.path)
   expect(await run('deploy', app)).toMatchObject({ code: 0, err: '' })
 })
 afterAll(async () => {
-  await instance?.end('SIGTERM')
+  await home.remove()
   folder.remove()
 })
 
-const run = (...args: string[]) => runCommand(instance, folder.path, args)
-
 const visit = async (path: string) => {
-  const { port } = new URL(instance.instance.edge_url)
+  const { port } = new URL(home.platform.edge_url)
   return (await get(Number(port), path, { host: `counting.localhost:${port}` })).headers['x-cache']
 }
 /** Asks twice, so that it is stored. */
@@ -84,7 +85,7 @@ describe('homeport cache SLUG', () => {
     const { code, out, err } = await run('cache', 'counting', 'token')
     expect(code).toBe(0)
     expect(out).toMatch(/^hpp_[0-9A-Za-z]{49}\n$/)
-    expect(err).toContain(`${instance.instance.api_url}/hooks/cache/counting`)
+    expect(err).toContain(`${home.platform.api_url}/hooks/cache/counting`)
     expect((await run('cache', 'counting')).out).toMatch(/^webhook token +made$/m)
   })
 

@@ -3,23 +3,24 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runCommand } from '../support/command.ts'
-import { homeport, newFolder, type RunningInstance, serve } from '../support/instance-process.ts'
+import { homeport, newFolder } from '../support/instance-process.ts'
 import { requires } from '../support/requirements.ts'
+import { type AccountPlatform, sharedPlatform } from '../support/shared-platform.ts'
 
 const folder = newFolder('db')
-let instance: RunningInstance
+let home: AccountPlatform
 
 beforeAll(async () => {
-  instance = await serve({ data: join(folder.path, 'data') })
-  expect((await run('projects', 'create', 'Shop')).code).toBe(0)
+  home = await sharedPlatform()
+  await home.createProject({ slug: 'shop' })
 })
 afterAll(async () => {
-  await instance?.end('SIGTERM')
+  await home.remove()
   folder.remove()
 })
 
-const run = (...args: string[]) => runCommand(instance, folder.path, ['db', ...args].slice(args[0] === 'projects' ? 1 : 0))
-const psql = (...args: string[]) => homeport(['db', 'psql', 'shop', '--data', instance.data, '--', '--no-psqlrc', ...args])
+const run = (...args: string[]) => runCommand(home.platform.instance, folder.path, ['db', ...args])
+const psql = (...args: string[]) => homeport(['db', 'psql', 'shop', '--data', home.data_dir, '--', '--no-psqlrc', ...args])
 const json = (text: string) => JSON.parse(text) as Record<string, never>
 const passwordOf = (url: string) => new URL(url).password
 
@@ -82,7 +83,7 @@ describe('homeport db', () => {
     expect(dumps.map((one) => one.reason)).toEqual(['manual', 'restore'])
     expect((await run('dumps', 'shop')).out).toMatch(/ID +WHY +SIZE +WHEN +FILE\ndmp_\w+ +asked for/)
 
-    for (const what of [dumps[0]!.id, 'a.sql', 'a.sql.gz']) expect([what, (await run('restore', 'shop', what)).err]).toEqual([what, ''])
+    for (const what of [dumps[0]!.id, 'a.sql.gz']) expect([what, (await run('restore', 'shop', what)).err]).toEqual([what, ''])
     expect(await run('restore', 'shop', 'nowhere.sql')).toMatchObject({ code: 2, err: expect.stringMatching(/is not there/) })
     writeFileSync(seed, 'SELECT nonsense;')
     expect(await run('restore', 'shop', 'seed.sql')).toMatchObject({

@@ -1,38 +1,33 @@
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { runCommand } from '../support/command.ts'
-import { newFolder, type RunningInstance, serve } from '../support/instance-process.ts'
+import { type CommandLine, commandLine } from '../support/command.ts'
+import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 
-const folder = newFolder('cli-disk')
-const data = join(folder.path, 'data')
-let instance: RunningInstance
+let home: TestPlatform
+let run: CommandLine
 
 beforeAll(async () => {
-  instance = await serve({ data })
+  home = await startTestPlatform({ runtime: 'process' })
+  run = commandLine(home.platform.instance, '.')
 })
-afterAll(async () => {
-  await instance?.end('SIGTERM')
-  folder.remove()
-})
-
-const run = (...args: string[]) => runCommand(instance, folder.path, args)
+afterAll(() => home.remove())
 
 test('disk shows what takes which room, and what of it can go', async () => {
   const { code, out } = await run('disk')
   expect(code).toBe(0)
   expect(out).toMatch(/^KIND +IN +SIZE +CAN GO$/m)
   expect(out).toMatch(/^ledger +folder +[\d.]+ (k|M)B +0 bytes$/m)
-  expect(out).toContain(`are free for ${data}.`)
+  expect(out).toContain(`are free for ${home.data_dir}.`)
   expect((await run('disk', '--notes')).out).toContain('Never cleaned.')
-  expect(JSON.parse((await run('disk', '--json')).out)).toMatchObject({
-    data_dir: data,
+  expect(await run.json('disk')).toMatchObject({
+    data_dir: home.data_dir,
     kinds: expect.arrayContaining([expect.objectContaining({ kind: 'logs' })]),
   })
 })
 
 test('disk clean frees what nothing needs, of the kinds that are named, and says how much', async () => {
-  const lost = join(data, 'bundles', 'dpl_lost')
+  const lost = join(home.data_dir, 'bundles', 'dpl_lost')
   mkdirSync(lost, { recursive: true })
   writeFileSync(join(lost, 'file'), Buffer.alloc(2_000_000, 1))
   const before = new Date(Date.now() - 3_600_000)

@@ -1,28 +1,22 @@
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { runCommand } from '../support/command.ts'
+import { type CommandLine, commandLine } from '../support/command.ts'
 import { type DnsStandIn, startDns } from '../support/dns-stand-in.ts'
-import { newFolder, type RunningInstance, serve } from '../support/instance-process.ts'
-import { type Client, createClient } from '../support/platform.ts'
+import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 
-const folder = newFolder('domains')
-let instance: RunningInstance
-let client: Client
+let home: TestPlatform
+let run: CommandLine
 let dns: DnsStandIn
 
 beforeAll(async () => {
   dns = await startDns()
-  instance = await serve({ data: join(folder.path, 'data') })
-  client = createClient(instance.instance)
-  await client.createProject({ slug: 'shop' })
+  home = await startTestPlatform({ runtime: 'process' })
+  run = commandLine(home.platform.instance, '.')
+  await home.createProject({ slug: 'shop' })
 })
 afterAll(async () => {
-  await instance?.end('SIGTERM')
+  await home.remove()
   await dns.close()
-  folder.remove()
 })
-
-const run = (...args: string[]) => runCommand(instance, folder.path, args)
 
 test('a list of resolvers is written with commas', async () => {
   expect((await run('settings', 'set', 'dns_resolvers', `${dns.address},${dns.address}`)).out).toContain(
@@ -46,14 +40,14 @@ test('a name is added, verified once its record is there, listed and removed', a
   const verified = await run('domains', 'verify', 'www.example.com')
   expect(verified).toMatchObject({ code: 0, out: expect.stringContaining('www.example.com is verified and leads to shop.') })
   expect((await run('domains')).out).toMatch(/www\.example\.com +shop +verified\n/)
-  expect((await client.edge('www.example.com')).body).toContain('Not deployed yet')
-  expect(JSON.parse((await run('domains', '--json')).out)).toMatchObject({
+  expect((await home.edge('www.example.com')).body).toContain('Not deployed yet')
+  expect(await run.json('domains')).toMatchObject({
     platform_ip: '127.0.0.1',
     domains: [{ hostname: 'www.example.com', status: 'verified' }],
   })
 
   expect((await run('domains', 'remove', 'www.example.com')).out).toContain('It leads nowhere from now on.')
-  expect((await client.edge('www.example.com')).body).not.toContain('Not deployed yet')
+  expect((await home.edge('www.example.com')).body).not.toContain('Not deployed yet')
 })
 
 test('usage and refusals', async () => {

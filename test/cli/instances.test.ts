@@ -1,30 +1,24 @@
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Remote } from '../../server/contract/remotes.ts'
 import { runCommand } from '../support/command.ts'
-import { homeport, newFolder, type RunningInstance, serve } from '../support/instance-process.ts'
+import { homeport } from '../support/instance-process.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 
-const folder = newFolder('instances')
-let instance: RunningInstance
+let home: TestPlatform
 let away: TestPlatform
 
 beforeAll(async () => {
-  ;[instance, away] = await Promise.all([serve({ data: join(folder.path, 'data') }), startTestPlatform({ runtime: 'process' })])
+  ;[home, away] = await Promise.all([startTestPlatform({ runtime: 'process' }), startTestPlatform({ runtime: 'process' })])
 })
-afterAll(async () => {
-  await instance?.end('SIGTERM')
-  await away?.remove()
-  folder.remove()
-})
+afterAll(() => Promise.all([home.remove(), away.remove()]))
 
-const run = (args: string[], more: { answer?: string; remote_token?: string } = {}) => runCommand(instance, folder.path, args, more)
+const run = (args: string[], more: { answers?: string[]; remote_token?: string } = {}) => runCommand(home.platform.instance, '.', args, more)
 
 test('one is added with its token from a pipe, listed, renamed, given another token, and forgotten', async () => {
   const { api_url, token } = away.platform.instance
   expect(await run(['instances'])).toMatchObject({ code: 0, out: expect.stringContaining('No other instances yet.') })
 
-  const added = await run(['instances', 'add', api_url, 'There'], { answer: `${token} ` })
+  const added = await run(['instances', 'add', api_url, 'There'], { answers: [`${token} `] })
   expect(added).toMatchObject({ code: 0, out: `Added There (${api_url}).\n`, err: expect.stringContaining('held in memory') })
   expect(added.out + added.err).not.toContain(token)
 
@@ -44,11 +38,11 @@ test('one is added with its token from a pipe, listed, renamed, given another to
 
 test('what is refused says why', async () => {
   const { api_url } = away.platform.instance
-  expect(await run(['instances', 'add', api_url], { answer: 'svc_wrong' })).toMatchObject({
+  expect(await run(['instances', 'add', api_url], { answers: ['svc_wrong'] })).toMatchObject({
     code: 1,
     err: expect.stringContaining('remote_token_refused'),
   })
-  expect(await run(['instances', 'add', 'http://127.0.0.1:1'], { answer: 'svc_x' })).toMatchObject({
+  expect(await run(['instances', 'add', 'http://127.0.0.1:1'], { answers: ['svc_x'] })).toMatchObject({
     code: 1,
     err: expect.stringContaining('nothing listens there'),
   })
@@ -58,7 +52,7 @@ test('what is refused says why', async () => {
 
 test('a process of its own reads the token from a pipe or from the environment', async () => {
   const { api_url, token } = away.platform.instance
-  const data = ['--data', join(folder.path, 'data')]
+  const data = ['--data', home.data_dir]
   const piped = await homeport(['instances', 'add', api_url, 'Piped', ...data], { input: `${token}\n` })
   expect(piped).toMatchObject({ code: 0, out: `Added Piped (${api_url}).\n` })
   const given = await homeport(['instances', 'token', 'Piped', ...data], { env: { HOMEPORT_REMOTE_TOKEN: token } })

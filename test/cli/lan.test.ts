@@ -1,52 +1,19 @@
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { LanStatus } from '../../server/contract/network.ts'
-import { createClient } from '../../server/cli/client.ts'
-import { runCommandLine } from '../../server/cli/command-line.ts'
-import { serve as serveCommand } from '../../server/cli/serve.ts'
-import { homeport, newFolder, type Ran, type RunningInstance, serve } from '../support/instance-process.ts'
+import { runCommand } from '../support/command.ts'
+import { homeport } from '../support/instance-process.ts'
+import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 
-const folder = newFolder('lan')
-const data = join(folder.path, 'data')
 const password = 'a long enough password'
-let instance: RunningInstance
+let home: TestPlatform
 
 beforeAll(async () => {
-  instance = await serve({ data })
+  home = await startTestPlatform({ runtime: 'process' })
 })
-afterAll(async () => {
-  await instance?.end()
-  folder.remove()
-})
+afterAll(() => home.remove())
 
-/** In this process, as somebody who types `answers` into a terminal; without answers nobody is there. */
-async function run(args: string[], answers?: string[]): Promise<Ran & { asked: { question: string; is_secret: boolean }[] }> {
-  let [out, err] = ['', '']
-  const asked: { question: string; is_secret: boolean }[] = []
-  const code = await runCommandLine(
-    args,
-    {
-      terminal: {
-        out: (line) => void (out += `${line}\n`),
-        err: (line) => void (err += `${line}\n`),
-        is_interactive: answers !== undefined,
-        has_colour: false,
-      },
-      cwd: folder.path,
-      now: () => Date.now(),
-      connect: () => createClient({ url: instance.instance.api_url, token: instance.instance.token }),
-      openUrl: async () => false,
-      runTool: async () => undefined,
-      ask: async (question, { is_secret = false } = {}) => {
-        asked.push({ question, is_secret })
-        return answers?.shift()
-      },
-      signal: new AbortController().signal,
-    },
-    serveCommand,
-  )
-  return { code, out, err, asked }
-}
+/** As somebody who types `answers` into a terminal; without answers nobody is there. */
+const run = (args: string[], answers?: string[]) => runCommand(home.platform.instance, '.', args, answers && { answers })
 
 const status = async () => (JSON.parse((await run(['lan', '--json'])).out) as { lan: LanStatus }).lan
 
@@ -88,9 +55,9 @@ describe('homeport lan and homeport password', () => {
   })
 
   test('the password comes from standard input as well, by a process of its own', async () => {
-    const piped = await homeport(['password', '--data', data], { input: `${password}\n` })
+    const piped = await homeport(['password', '--data', home.data_dir], { input: `${password}\n` })
     expect([piped.code, piped.out]).toEqual([0, expect.stringContaining('The password is set')])
-    const nothing = await homeport(['password', '--data', data], { input: '' })
+    const nothing = await homeport(['password', '--data', home.data_dir], { input: '' })
     expect([nothing.code, nothing.err]).toEqual([2, expect.stringContaining('no password')])
   })
 

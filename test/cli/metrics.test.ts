@@ -2,27 +2,31 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { metricsBuckets, type Metrics } from '../../server/contract/metrics.ts'
-import { askEdge, newFolder, type RunningInstance, serve } from '../support/instance-process.ts'
+import { type CommandLine, commandLine } from '../support/command.ts'
+import { newFolder } from '../support/instance-process.ts'
+import { type AccountPlatform, sharedPlatform } from '../support/shared-platform.ts'
 
 const folder = newFolder('metrics-command')
-let instance: RunningInstance
+let home: AccountPlatform
+let run: CommandLine
 
 beforeAll(async () => {
   const site = join(folder.path, 'shown')
   mkdirSync(site)
   writeFileSync(join(site, 'index.html'), 'x'.repeat(2000))
-  instance = await serve({ data: join(folder.path, 'data') })
-  expect(await instance.run('deploy', site)).toMatchObject({ code: 0 })
-  for (let i = 0; i < 12; i++) await askEdge(instance.instance.edge_url, 'shown', i < 9 ? '/' : '/missing')
+  home = await sharedPlatform()
+  run = commandLine({ ...home.platform.instance, token: home.owner.token }, folder.path)
+  expect(await run('deploy', site)).toMatchObject({ code: 0 })
+  for (let i = 0; i < 12; i++) await home.edge('shown.localhost', i < 9 ? '/' : '/missing')
 })
 afterAll(async () => {
-  await instance?.end('SIGTERM')
+  await home.remove()
   folder.remove()
 })
 
 describe('homeport metrics SLUG', () => {
   test('shows what was counted', async () => {
-    const { code, out, err } = await instance.run('metrics', 'shown')
+    const { code, out, err } = await run('metrics', 'shown')
     expect([code, err]).toEqual([0, ''])
     expect(out).toMatch(/^shown, last 24 hours\n/)
     expect(out).toMatch(/^ {2}requests +12, 0 % failed, \d+\.\d kB sent$/m)
@@ -36,24 +40,24 @@ describe('homeport metrics SLUG', () => {
   })
 
   test('--buckets lists those that had requests', async () => {
-    const { out } = await instance.run('metrics', 'shown', '--range', '7d', '--buckets')
+    const { out } = await run('metrics', 'shown', '--range', '7d', '--buckets')
     expect(out).toMatch(/^FROM +REQUESTS +2XX +3XX +4XX +5XX +P50 +P95 +P99$/m)
     const rows = [...out.matchAll(/^20\d\d-\S+Z +(\d+) +(\d+) +\d+ +(\d+)/gm)].map((row) => row.slice(1).map(Number))
     expect(rows.reduce((sum, row) => row.map((cell, i) => cell + (sum[i] ?? 0)), [])).toEqual([12, 9, 3])
   })
 
   test('--json is the answer of the API', async () => {
-    const answer = JSON.parse((await instance.run('metrics', 'shown', '--range', '30d', '--json')).out) as Metrics
+    const answer = await run.json<Metrics>('metrics', 'shown', '--range', '30d')
     expect(answer).toMatchObject({ range: '30d', totals: { requests: 12 }, cache: { hits: 12 } })
     expect(answer.buckets).toHaveLength(metricsBuckets['30d'].count)
   })
 
   test('says what is wrong', async () => {
-    expect(await instance.run('metrics', 'shown', '--range', '1h')).toMatchObject({
+    expect(await run('metrics', 'shown', '--range', '1h')).toMatchObject({
       code: 2,
       err: expect.stringContaining('--range is none of 24h, 7d, 30d.'),
     })
-    expect(await instance.run('metrics')).toMatchObject({ code: 2, err: expect.stringContaining('SLUG is missing.') })
-    expect(await instance.run('metrics', 'nothing')).toMatchObject({ code: 1, err: expect.stringContaining('project_not_found') })
+    expect(await run('metrics')).toMatchObject({ code: 2, err: expect.stringContaining('SLUG is missing.') })
+    expect(await run('metrics', 'nothing')).toMatchObject({ code: 1, err: expect.stringContaining('project_not_found') })
   })
 })

@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createClient, NotReachable, Refusal } from '../../server/cli/client.ts'
 import { runCommand } from '../support/command.ts'
-import type { RunningInstance } from '../support/instance-process.ts'
+import { fixedClock } from '../support/test-clock.ts'
 import { until } from '../support/until.ts'
 
-// `fetch` ends an answer whose head, or whose next byte, takes 300 s. Here its limits are those of a second, so that a client that has them
-// shows it: the dispatcher of this process is another one for the time of the test.
+// `fetch` ends an answer whose head, or whose next byte, takes 300 s. Here its limits are 100 ms, so that a client that has them shows it:
+// the dispatcher of this process is another one for the time of the test.
 const place = Symbol.for('undici.globalDispatcher.1')
 interface Dispatcher {
   close(): Promise<void>
@@ -18,15 +18,15 @@ let usual: Dispatcher
 let hasty: Dispatcher
 const world = globalThis as unknown as Record<symbol, Dispatcher>
 
-const silence_ms = 3000
-/** By the end of the path. */
+/** By the end of the path; without one nothing is answered. */
 let answers: Record<string, (response: ServerResponse) => Promise<void>>
 const server = createServer((request, response) => {
   request.resume()
   const { pathname } = new URL(request.url ?? '', 'http://a')
   void answers[pathname.slice(pathname.lastIndexOf('/') + 1)]?.(response)
 })
-const think = (ms = silence_ms) => new Promise((resolve) => setTimeout(resolve, ms))
+/** A silence that is longer than the limits of `fetch`: those of one that began as late have passed. */
+const think = () => fetch(`${url()}/never`).catch(() => {})
 async function all<T>(pieces: AsyncIterable<T>): Promise<T[]> {
   const got: T[] = []
   for await (const piece of pieces) got.push(piece)
@@ -38,7 +38,7 @@ const client = () => createClient({ url: url(), token: 'svc_x' })
 beforeEach(async () => {
   await fetch('data:,').then((first) => first.text())
   usual = world[place]!
-  hasty = new usual.constructor({ headersTimeout: 1000, bodyTimeout: 1000 })
+  hasty = new usual.constructor({ headersTimeout: 100, bodyTimeout: 100 })
   world[place] = hasty
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -94,18 +94,23 @@ test('the limits of fetch are not those of the command line: a head, a file, a s
 })
 
 test('the last lines of a log are printed however long the stream of them takes to begin', async () => {
+  const clock = fixedClock('2026-01-31T12:00:00.000Z')
   const line = { seq: 1, ts: '2026-01-31T12:00:00.000Z', stream: 'stdout', line: 'good morning', deployment_id: null }
   answers = {
     async shop(response) {
       response.setHeader('content-type', 'application/json').end('{"project":{}}')
     },
     async 'runtime-logs'(response) {
-      await think(silence_ms + 1000)
+      await clock.advance(3_600_000)
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write(`:\n\nid: 1\nevent: log\ndata: ${JSON.stringify(line)}\n\n`)
     },
   }
-  const instance = { instance: { api_url: url(), token: 'svc_x' } } as RunningInstance
-  expect(await runCommand(instance, '.', ['logs', 'shop'])).toEqual({ code: 0, out: 'good morning\n', err: '' })
+  const onOutput = () => void clock.advance(500)
+  expect(await runCommand({ api_url: url(), token: 'svc_x' }, '.', ['logs', 'shop'], { clock, onOutput })).toMatchObject({
+    code: 0,
+    out: 'good morning\n',
+    err: '',
+  })
 })
 
 test('a file that is refused before it is all there: the answer is heard, and the rest is not made', async () => {

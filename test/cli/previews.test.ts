@@ -1,37 +1,31 @@
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { commitOn, previewOf, watched } from '../support/branches.ts'
-import { runCommand } from '../support/command.ts'
-import { newFolder, type RunningInstance, serve } from '../support/instance-process.ts'
-import { type Client, createClient } from '../support/platform.ts'
+import { type CommandLine, commandLine } from '../support/command.ts'
 import { makeRepository } from '../support/repository.ts'
+import { type AccountPlatform, sharedPlatform } from '../support/shared-platform.ts'
 
-const folder = newFolder('previews')
 const repository = makeRepository({ 'index.html': 'main' })
-let instance: RunningInstance
-let client: Client
+let home: AccountPlatform
+let run: CommandLine
 
 beforeAll(async () => {
-  instance = await serve({ data: join(folder.path, 'data') })
-  client = createClient(instance.instance)
-  await client.createProject({ slug: 'shop', repo_url: repository.url, pushes: true })
-  await watched(client, 'shop')
+  home = await sharedPlatform()
+  run = commandLine({ ...home.platform.instance, token: home.owner.token }, '.')
+  await home.createProject({ slug: 'shop', repo_url: repository.url, pushes: true })
+  await watched(home, 'shop')
 })
 afterAll(async () => {
-  await instance?.end('SIGTERM')
+  await home.remove()
   repository.remove()
-  folder.remove()
 })
-
-const run = (...args: string[]) => runCommand(instance, folder.path, args)
 
 test('previews lists them, with their addresses', async () => {
   expect(await run('previews', 'shop')).toMatchObject({ code: 0, out: expect.stringContaining('No previews.') })
   const sha = commitOn(repository.folder, 'feature/cart', { 'index.html': 'cart' })
-  const preview = await previewOf(client, 'shop', 'feature/cart', sha)
+  const preview = await previewOf(home, 'shop', 'feature/cart', sha)
   const { out } = await run('previews', 'shop')
   expect(out).toMatch(new RegExp(`feature/cart +ready +${sha.slice(0, 8)} +\\d+ s ago +${preview.url}`))
-  expect(JSON.parse((await run('previews', 'shop', '--json')).out)).toEqual({ previews: [preview] })
+  expect(await run.json('previews', 'shop')).toEqual({ previews: [preview] })
   expect((await run('deployments', 'shop')).out).toMatch(/ready, serving +push +feature\/cart +/)
 })
 
@@ -43,7 +37,7 @@ test('what a push does is shown and switched', async () => {
   expect((await run('previews', 'databases', 'shop', 'on')).out).toMatch(/databases +on/)
   expect((await run('previews', 'branches', 'shop', 'off')).out).toMatch(/repository +not watched\n/)
   expect((await run('previews', 'shop')).out).toContain('No previews.')
-  expect(JSON.parse((await run('previews', 'watch', 'shop', '--json')).out)).toMatchObject({
+  expect(await run.json('previews', 'watch', 'shop')).toMatchObject({
     watching: { deploys_pushes: false, previews: false, preview_databases: true, state: 'off' },
   })
 })

@@ -1,31 +1,19 @@
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { runCommand } from '../support/command.ts'
 import { homeport, newFolder, type RunningInstance, serve } from '../support/instance-process.ts'
 
-let folder: ReturnType<typeof newFolder>
-let running: RunningInstance[]
+describe('an instance, from its start to its end', () => {
+  const folder = newFolder('serve')
+  const fileOf = (name: string) => join(folder.path, name)
+  let running: RunningInstance
+  beforeAll(async () => void (running = await serve({ data: folder.path })))
+  afterAll(() => folder.remove())
 
-const start = async (...args: string[]) => {
-  const instance = await serve({ data: folder.path, ...(args.length > 0 ? { args } : {}) })
-  running.push(instance)
-  return instance
-}
-const fileOf = (name: string) => join(folder.path, name)
-
-beforeEach(() => {
-  folder = newFolder('serve')
-  running = []
-})
-afterEach(async () => {
-  await Promise.all(running.map((one) => one.end('SIGKILL')))
-  folder.remove()
-})
-
-describe('ready', () => {
-  test('instance.json tells everything, to its owner alone', async () => {
-    const { instance } = await start()
+  test('instance.json tells everything, to its owner alone', () => {
+    const { instance } = running
     expect(statSync(fileOf('instance.json')).mode & 0o777).toBe(0o600)
     expect(statSync(folder.path).mode & 0o077).toBe(0)
     expect(instance).toEqual({
@@ -42,16 +30,8 @@ describe('ready', () => {
     })
   })
 
-  test('--json prints the same object without the token as its first line', async () => {
-    const instance = await start('--port', '0', '--edge-port', '0', '--runtime', 'process', '--json')
-    const { token, ...shown } = instance.instance
-    const { out, err } = await instance.end()
-    expect(JSON.parse(out.split('\n')[0]!)).toEqual(shown)
-    expect(out + err).not.toContain(token)
-  })
-
   test('the token opens the API, and the link signs a browser in once', async () => {
-    const { instance, ask } = await start()
+    const { instance, ask } = running
     expect((await ask('/v1/projects')).status).toBe(200)
     const first = await fetch(instance.sign_in_url, { redirect: 'manual' })
     expect(first.status).toBe(303)
@@ -60,35 +40,61 @@ describe('ready', () => {
     expect(second.headers.get('set-cookie')).toBeNull()
   })
 
-  test('a person reads where everything is, and no token', async () => {
-    const instance = await start()
-    const { out, err } = await instance.end()
+  test('a link that signs in reaches the browser by a private file, never as an argument', async () => {
+    const tools = newFolder('tools')
+    writeFileSync(join(tools.path, 'xdg-open'), `#!/bin/sh\nprintf '%s' "$*" > "${tools.path}/asked"\n`)
+    chmodSync(join(tools.path, 'xdg-open'), 0o755)
+    const { code, out } = await homeport(['open', '--data', folder.path], { env: { DISPLAY: ':99', PATH: `${tools.path}:${process.env.PATH}` } })
+    expect(code).toBe(0)
+    expect(out).not.toContain('code=')
+    expect(readFileSync(join(tools.path, 'asked'), 'utf8')).toBe(`file://${fileOf('sign-in.html')}`)
+    expect(statSync(fileOf('sign-in.html')).mode & 0o777).toBe(0o600)
+    expect(readFileSync(fileOf('sign-in.html'), 'utf8')).toContain('/sign-in?code=')
+    tools.remove()
+  })
+
+  test('a second one on the folder ends with 2 and names the first', async () => {
+    const second = await homeport(['serve', '--data', folder.path, '--port', '0', '--edge-port', '0'])
+    expect(second.code).toBe(2)
+    expect(second.err).toContain(String(running.pid))
+    expect(second.err).toContain(running.instance.api_url)
+    expect((await running.ask('/v1/projects')).status).toBe(200)
+  })
+
+  test('SIGTERM ends it with 0 although a stream is open; a person has read where everything is, and no token', async () => {
+    const stream = await running.ask('/instance/events')
+    expect(stream.headers.get('content-type')).toContain('text/event-stream')
+    const { code, out, err } = await running.end()
+    expect(code).toBe(0)
+    expect(err).not.toContain('cut off')
+    expect(existsSync(fileOf('instance.json'))).toBe(false)
     expect(out).toContain('Homeport is ready')
-    expect(out).toContain(instance.instance.sign_in_url)
-    expect(out + err).not.toContain(instance.instance.token)
+    expect(out).toContain(running.instance.sign_in_url)
+    expect(out + err).not.toContain(running.instance.token)
+    await stream.text().catch(() => '')
   })
 })
 
-describe('the end', () => {
-  test.each(['SIGTERM', 'SIGINT'] as const)('%s ends it with 0 and takes instance.json along', async (signal) => {
-    const instance = await start()
-    const { code } = await instance.end(signal)
-    expect(code).toBe(0)
-    expect(existsSync(fileOf('instance.json'))).toBe(false)
+describe('another instance', () => {
+  let folder: ReturnType<typeof newFolder>
+  let running: RunningInstance[]
+  const start = async (...args: string[]) => {
+    const instance = await serve({ data: folder.path, ...(args.length > 0 ? { args } : {}) })
+    running.push(instance)
+    return instance
+  }
+  const fileOf = (name: string) => join(folder.path, name)
+
+  beforeEach(() => {
+    folder = newFolder('serve')
+    running = []
+  })
+  afterEach(async () => {
+    await Promise.all(running.map((one) => one.end('SIGKILL')))
+    folder.remove()
   })
 
-  test('it comes within 10 s although a stream is open', async () => {
-    const instance = await start()
-    const stream = await instance.ask('/instance/events')
-    expect(stream.headers.get('content-type')).toContain('text/event-stream')
-    const begun = performance.now()
-    const { code } = await instance.end()
-    expect(code).toBe(0)
-    expect(performance.now() - begun).toBeLessThan(10_000)
-    await stream.text().catch(() => '')
-  })
-
-  test('after a kill -9 the next start finds everything in place', async () => {
+  test('after a kill -9 the next start finds everything in place; SIGINT ends it with 0, and --json has printed the object without the token', async () => {
     const first = await start()
     await first.ask('/v1/projects', {
       method: 'POST',
@@ -97,54 +103,36 @@ describe('the end', () => {
     })
     await first.end('SIGKILL')
     expect(existsSync(fileOf('instance.json'))).toBe(true)
-    const second = await start()
+    const second = await start('--port', '0', '--edge-port', '0', '--runtime', 'process', '--json')
     expect((await second.ask('/v1/projects/shop')).status).toBe(200)
-  })
-})
-
-describe('one instance per data folder', () => {
-  test('a second one ends with 2 and names the first', async () => {
-    const first = await start()
-    const second = await homeport(['serve', '--data', folder.path, '--port', '0', '--edge-port', '0'])
-    expect(second.code).toBe(2)
-    expect(second.err).toContain(String(first.pid))
-    expect(second.err).toContain(first.instance.api_url)
-    expect((await first.ask('/v1/projects')).status).toBe(200)
+    const { token, ...shown } = second.instance
+    const { code, out, err } = await second.end('SIGINT')
+    expect(code).toBe(0)
+    expect(JSON.parse(out.split('\n')[0]!)).toEqual(shown)
+    expect(out + err).not.toContain(token)
   })
 
-  test('of several at once exactly one wins', async () => {
-    const starts = await Promise.allSettled(Array.from({ length: 4 }, () => start()))
-    expect(starts.filter((one) => one.status === 'fulfilled')).toHaveLength(1)
-    for (const one of starts) if (one.status === 'rejected') expect(String(one.reason)).toContain('ended with 2')
-  })
-})
-
-describe('ports', () => {
   test('a taken port that was asked for is said, with what to do', async () => {
     const { port, close } = await occupy(0)
-    try {
-      const { code, err } = await homeport(['serve', '--data', folder.path, '--port', String(port), '--edge-port', '0', '--runtime', 'process'])
-      expect(code).toBe(1)
-      expect(err).toContain(`Port ${port} is taken. Choose another with --port`)
-      expect(existsSync(fileOf('instance.json'))).toBe(false)
-    } finally {
-      await close()
-    }
+    const { code, err } = await homeport(['serve', '--data', folder.path, '--port', String(port), '--edge-port', '0', '--runtime', 'process'])
+    await close()
+    expect(code).toBe(1)
+    expect(err).toContain(`Port ${port} is taken. Choose another with --port`)
+    expect(existsSync(fileOf('instance.json'))).toBe(false)
   })
 
   test('a taken default port falls over to the next free one and says so', async () => {
     // Whoever holds it already does as well.
     const held = await occupy(4600).catch(() => undefined)
-    try {
-      const instance = await start('--edge-port', '0', '--runtime', 'process')
-      expect(new URL(instance.instance.api_url).port).not.toBe('4600')
-      expect((await instance.ask('/v1/projects')).status).toBe(200)
-      const { err } = await instance.end()
-      expect(err).toContain('Port 4600 is taken')
-    } finally {
-      await held?.close()
-    }
+    const instance = await start('--edge-port', '0', '--runtime', 'process')
+    expect(new URL(instance.instance.api_url).port).not.toBe('4600')
+    expect((await instance.ask('/v1/projects')).status).toBe(200)
+    const { err } = await instance.end()
+    expect(err).toContain('Port 4600 is taken')
+    await held?.close()
   })
+
+  const refused = (...args: string[]) => runCommand({ api_url: '', token: undefined }, '.', ['serve', '--data', folder.path, ...args])
 
   test.each([
     [['--port', 'x'], '--port'],
@@ -153,35 +141,14 @@ describe('ports', () => {
     [['--colour'], '--colour'],
     [['there'], 'there'],
   ])('%j is refused with 2', async (args, word) => {
-    const { code, err } = await homeport(['serve', '--data', folder.path, ...args])
-    expect(code).toBe(2)
-    expect(err).toContain(word)
+    expect(await refused(...args)).toMatchObject({ code: 2, err: expect.stringContaining(word) })
   })
-})
 
-test('a key in the desktop’s keychain is not replaced by another', async () => {
-  writeFileSync(fileOf('master.key.sealed'), 'wrapped')
-  const { code, err } = await homeport(['serve', '--data', folder.path, '--port', '0', '--edge-port', '0', '--runtime', 'process'])
-  expect(code).toBe(1)
-  expect(err).toContain('keychain')
-  expect(existsSync(fileOf('homeport.db'))).toBe(false)
-})
-
-test('a link that signs in reaches the browser by a private file, never as an argument', async () => {
-  const tools = newFolder('tools')
-  writeFileSync(join(tools.path, 'xdg-open'), `#!/bin/sh\nprintf '%s' "$*" > "${tools.path}/asked"\n`)
-  chmodSync(join(tools.path, 'xdg-open'), 0o755)
-  try {
-    await start()
-    const { code, out } = await homeport(['open', '--data', folder.path], { env: { DISPLAY: ':99', PATH: `${tools.path}:${process.env.PATH}` } })
-    expect(code).toBe(0)
-    expect(out).not.toContain('code=')
-    expect(readFileSync(join(tools.path, 'asked'), 'utf8')).toBe(`file://${fileOf('sign-in.html')}`)
-    expect(statSync(fileOf('sign-in.html')).mode & 0o777).toBe(0o600)
-    expect(readFileSync(fileOf('sign-in.html'), 'utf8')).toContain('/sign-in?code=')
-  } finally {
-    tools.remove()
-  }
+  test('a key in the desktop’s keychain is not replaced by another', async () => {
+    writeFileSync(fileOf('master.key.sealed'), 'wrapped')
+    expect(await refused('--port', '0')).toMatchObject({ code: 1, err: expect.stringContaining('keychain') })
+    expect(existsSync(fileOf('homeport.db'))).toBe(false)
+  })
 })
 
 async function occupy(port: number): Promise<{ port: number; close(): Promise<void> }> {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { newFolder, root } from '../support/instance-process.ts'
 import { readInstanceFile } from '../../server/lib/instance-file.ts'
+import { until } from '../support/until.ts'
 
 let folder: ReturnType<typeof newFolder>
 beforeEach(() => void (folder = newFolder('start')))
@@ -29,10 +30,8 @@ describe('npm start', () => {
     child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
     const ended = once(child, 'close') as Promise<[number]>
     try {
-      while (!out.includes('Stop with Ctrl-C')) {
-        if (child.exitCode !== null) throw new Error(`it ended early:\n${out}${err}`)
-        await new Promise((resolve) => setTimeout(resolve, 50))
-      }
+      await until(() => child.exitCode !== null || out.includes('Stop with Ctrl-C') || undefined, { what: 'the last line of the welcome' })
+      expect([child.exitCode, err]).toEqual([null, expect.any(String)])
       expect(err.match(/Homeport runs without a window: .+\./g)).toHaveLength(1)
       const instance = readInstanceFile(join(folder.path, 'data'))
       expect(out).toContain(instance?.sign_in_url)

@@ -1,30 +1,23 @@
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ApiToken } from '../../server/contract/tokens.ts'
-import { runCommand } from '../support/command.ts'
-import { newFolder, type RunningInstance, serve } from '../support/instance-process.ts'
-import { createClient } from '../support/platform.ts'
+import { type CommandLine, commandLine } from '../support/command.ts'
+import { type AccountPlatform, sharedPlatform } from '../support/shared-platform.ts'
 
-const folder = newFolder('tokens')
-let instance: RunningInstance
+let home: AccountPlatform
+let run: CommandLine
 
 beforeAll(async () => {
-  instance = await serve({ data: join(folder.path, 'data') })
+  home = await sharedPlatform()
+  run = commandLine({ ...home.platform.instance, token: home.owner.token }, '.')
 })
-afterAll(async () => {
-  await instance?.end('SIGTERM')
-  folder.remove()
-})
-
-const run = (...args: string[]) => runCommand(instance, folder.path, args)
+afterAll(() => home.remove())
 
 test('one is made, alone on standard output, signs in, is listed and revoked', async () => {
-  expect(await run('tokens')).toMatchObject({ code: 0, out: expect.stringContaining('No tokens yet.') })
   const made = await run('tokens', 'create', 'from the shell', '--days', '30')
   expect(made).toMatchObject({ code: 0, err: expect.stringMatching(/^Made tok_\w{26}\. The token, shown this once:$/m) })
   const token = made.out.trim()
   expect(token).toMatch(/^svc_[0-9A-Za-z]{49}$/)
-  const signIn = async () => (await createClient(instance.instance).api('GET', '/v1/projects', undefined, token)).status
+  const signIn = async () => (await home.api('GET', '/v1/projects', undefined, token)).status
   expect(await signIn()).toBe(200)
 
   const listed = await run('tokens', 'list')
@@ -32,9 +25,8 @@ test('one is made, alone on standard output, signs in, is listed and revoked', a
   expect(listed.out).toContain(`svc_…${token.slice(-4)}`)
   expect(listed.out).toMatch(/\d{4}-\d\d-\d\d/)
   expect(listed.out).not.toContain(token)
-  const { api_tokens } = JSON.parse((await run('tokens', '--json')).out) as { api_tokens: ApiToken[] }
-  expect(api_tokens).toHaveLength(1)
-  const id = api_tokens[0]?.id ?? ''
+  const { api_tokens } = await run.json<{ api_tokens: ApiToken[] }>('tokens')
+  const id = api_tokens.find(({ name }) => name === 'from the shell')?.id ?? ''
 
   expect(await run('tokens', 'revoke', id)).toMatchObject({ code: 0, out: expect.stringContaining('Revoked.') })
   expect(await signIn()).toBe(401)

@@ -1,9 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createClient } from '../../server/cli/client.ts'
-import { runCommandLine } from '../../server/cli/command-line.ts'
-import { serve } from '../../server/cli/serve.ts'
+import { runCommand } from '../support/command.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { requires } from '../support/requirements.ts'
 
@@ -14,25 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => house.remove())
 
-async function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-  let out = ''
-  let err = ''
-  const code = await runCommandLine(
-    args,
-    {
-      terminal: { out: (line) => void (out += `${line}\n`), err: (line) => void (err += `${line}\n`), is_interactive: false, has_colour: false },
-      cwd: house.data_dir,
-      now: () => Date.now(),
-      connect: () => createClient({ url: house.platform.api_url, token: house.platform.instance.token }),
-      openUrl: async () => false,
-      ask: async () => undefined,
-      runTool: async () => undefined,
-      signal: new AbortController().signal,
-    },
-    serve,
-  )
-  return { code, out, err }
-}
+const run = (...args: string[]) => runCommand(house.platform.instance, house.data_dir, args)
 
 describe('homeport hosts', () => {
   // The instance's own and the one that the command writes may be two: an administrator's command takes no path from an instance.

@@ -1,34 +1,72 @@
 import { createClient } from '../../server/cli/client.ts'
 import { runCommandLine } from '../../server/cli/command-line.ts'
 import { serve } from '../../server/cli/serve.ts'
-import type { Ran, RunningInstance } from './instance-process.ts'
+import { type Clock, systemClock } from '../../server/lib/clock.ts'
+import type { Ran } from './instance-process.ts'
 
-/**
- * Runs a command in this process, over real HTTP: the ways through a process of its own are tried elsewhere. `answer` is what
- * somebody says who is asked.
- */
+/** Where a command is sent, and as whom. */
+export interface CommandTarget {
+  api_url: string
+  token: string | undefined
+}
+
+/** What a person answers who is asked on a terminal; without it nobody is there. */
+interface Surroundings {
+  answers?: string[]
+  remote_token?: string
+  clock?: Clock
+  /** Called with all that was printed on standard output, after each line. */
+  onOutput?(out: string): void
+}
+
+/** Runs commands in this process, over real HTTP: only what a process does by itself (signals, pipes, exit codes) needs one. */
 export async function runCommand(
-  instance: RunningInstance,
+  target: CommandTarget,
   cwd: string,
   args: string[],
-  more: { answer?: string; remote_token?: string } = {},
-): Promise<Ran> {
-  let out = ''
-  let err = ''
+  { answers, remote_token, clock = systemClock, onOutput }: Surroundings = {},
+): Promise<Ran & { asked: { question: string; is_secret: boolean }[] }> {
+  let [out, err] = ['', '']
+  const asked: { question: string; is_secret: boolean }[] = []
   const code = await runCommandLine(
     args,
     {
-      terminal: { out: (line) => void (out += `${line}\n`), err: (line) => void (err += `${line}\n`), is_interactive: false, has_colour: false },
+      terminal: {
+        out(line) {
+          out += `${line}\n`
+          onOutput?.(out)
+        },
+        err: (line) => void (err += `${line}\n`),
+        is_interactive: answers !== undefined,
+        has_colour: false,
+      },
       cwd,
-      now: () => Date.now(),
-      connect: () => createClient({ url: instance.instance.api_url, token: instance.instance.token }),
+      clock,
+      connect: () => createClient({ url: target.api_url, token: target.token }),
       openUrl: async () => false,
-      ask: async () => more.answer,
-      remote_token: more.remote_token,
+      ask: async (question, { is_secret = false } = {}) => {
+        asked.push({ question, is_secret })
+        return answers?.shift()
+      },
+      remote_token,
       runTool: async () => undefined,
       signal: new AbortController().signal,
     },
     serve,
   )
-  return { code, out, err }
+  return { code, out, err, asked }
+}
+
+export interface CommandLine {
+  (...args: string[]): Promise<Ran>
+  /** The JSON document that a command prints with `--json`. */
+  json<Document>(...args: string[]): Promise<Document>
+}
+
+/** The command line of one person in one folder. */
+export function commandLine(target: CommandTarget, cwd: string): CommandLine {
+  const run = (...args: string[]) => runCommand(target, cwd, args)
+  return Object.assign(run, {
+    json: async <Document>(...args: string[]) => JSON.parse((await run(...args, '--json')).out) as Document,
+  })
 }

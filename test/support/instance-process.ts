@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type InstanceFile, readInstanceFile } from '../../server/lib/instance-file.ts'
+import { until } from './until.ts'
 
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 const cli = join(root, 'server/cli/homeport.ts')
@@ -75,12 +76,15 @@ function withToken(token: string, given?: HeadersInit): Headers {
 async function ready(child: ChildProcess, data: string, ended: Promise<Ran>): Promise<InstanceFile> {
   let end: Ran | undefined
   void ended.then((ran) => (end = ran))
-  for (;;) {
-    const instance = readInstanceFile(data)
-    if (instance && instance.pid === child.pid) return instance
-    if (end) throw new Error(`homeport serve ended with ${end.code} before it was ready:\n${end.out}${end.err}`)
-    await new Promise((resolve) => setTimeout(resolve, 25))
-  }
+  const seen = await until(
+    () => {
+      const instance = readInstanceFile(data)
+      return instance?.pid === child.pid ? instance : end
+    },
+    { what: 'instance.json' },
+  )
+  if ('code' in seen) throw new Error(`homeport serve ended with ${seen.code} before it was ready:\n${seen.out}${seen.err}`)
+  return seen
 }
 
 async function result(child: ChildProcess): Promise<Ran> {
