@@ -137,7 +137,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       bus,
       clock,
       log,
-      servers: createDatabaseServers({ engine: docker, data_dir, log }),
+      servers: createDatabaseServers({ engine: docker, data_dir, clock, log }),
       default_runtime: runtime.name,
       beforeDrop: async (opened) => void (await dumps.write(opened, 'drop')),
     })
@@ -235,7 +235,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
         store,
         engine,
         docker: createEngineDisk(docker, clock),
-        usesDocker: usesDocker(store.db, runtimes.docker),
+        usesDocker: usesDocker(store.db, runtimes.docker, clock),
         cache: edge.cache,
         clock,
         log,

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type Docker from 'dockerode'
+import { sleep, systemClock } from '../lib/clock.ts'
 import { within } from '../runtime/docker-connect.ts'
 import { readable } from '../runtime/docker-engine.ts'
 import { createFrameScanner } from '../runtime/docker-frames.ts'
@@ -31,11 +31,11 @@ export async function runIn(container: Docker.Container, command: string[], inpu
 
 /** The last word of a program comes by another way than its end, of which the engine may hear a moment later. */
 async function exitCode(exec: Docker.Exec): Promise<number> {
-  const giveUpAt = performance.now() + patience_ms
+  const giveUpAt = systemClock.monotonic() + patience_ms
   for (;;) {
     const { Running, ExitCode } = await within(patience_ms, exec.inspect())
-    if (!Running || performance.now() > giveUpAt) return ExitCode ?? -1
-    await delay(10)
+    if (!Running || systemClock.monotonic() > giveUpAt) return ExitCode ?? -1
+    await sleep(systemClock, 10)
   }
 }
 

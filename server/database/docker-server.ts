@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import type Docker from 'dockerode'
+import { sleep, systemClock, withTimeout } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { within } from '../runtime/docker-connect.ts'
 import { type Engine, isConnectionError, removeContainer, statusOf } from '../runtime/docker-engine.ts'
@@ -24,6 +24,7 @@ export interface DockerServerOptions {
 /** Recovery after a crash may take a while; who waits longer than this asks again. */
 const startPatience_ms = 60_000
 const startAttempts = 6
+const stopPatience_ms = 2_000
 
 /** One Postgres container of the instance. A project's containers reach it over a network of their own, and no others do. */
 export function createDockerServer({ engine, data_dir, log }: DockerServerOptions): DatabaseServer {
@@ -118,12 +119,12 @@ export function createDockerServer({ engine, data_dir, log }: DockerServerOption
     )
 
   const untilReady = async (container: Docker.Container): Promise<void> => {
-    const until = Date.now() + startPatience_ms
-    while (Date.now() < until) {
+    const giveUpAt = systemClock.monotonic() + startPatience_ms
+    while (systemClock.monotonic() < giveUpAt) {
       const { State } = await container.inspect()
       if (!State.Running && !State.Restarting) break
       if (State.Running && (await runIn(container, [`${programs}/pg_isready`, '-q', '-h', '/tmp']).catch(() => undefined))?.code === 0) return
-      await delay(100)
+      await sleep(systemClock, 100)
     }
     throw notUp()
   }
@@ -219,7 +220,12 @@ export function createDockerServer({ engine, data_dir, log }: DockerServerOption
     async close(stops) {
       closing.abort()
       // An image may be on its way; nobody waits for it at the end.
-      await Promise.race([starting?.catch(() => {}), delay(2_000)])
+      if (starting)
+        await withTimeout(
+          systemClock,
+          stopPatience_ms,
+          starting.catch(() => {}),
+        )
       if (!stops) return
       const connected = await engine.connection().catch(() => undefined)
       await connected?.docker

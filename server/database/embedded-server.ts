@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
+import { type Clock, sleep, systemClock, type Timer } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { type DatabaseServer, type DatabaseSpec, DatabaseUnavailable } from './database.ts'
 import { dumpDatabase } from './dump.ts'
@@ -11,6 +11,8 @@ import { restoreDatabase } from './restore.ts'
 
 export interface EmbeddedServerOptions {
   data_dir: string
+  /** Of the watch over the server, and of the pauses before it is started again. */
+  clock: Clock
   log: Log
   /** Where root puts the programs for another user, when that one cannot reach them. */
   shared_dir?: string
@@ -28,15 +30,15 @@ interface Up extends Running {
 }
 
 /** PostgreSQL as a child of this machine: programs from npm, data below the data folder, reached on loopback alone. */
-export function createEmbeddedServer({ data_dir, log, shared_dir = '/var/lib/homeport' }: EmbeddedServerOptions): DatabaseServer {
+export function createEmbeddedServer({ data_dir, clock, log, shared_dir = '/var/lib/homeport' }: EmbeddedServerOptions): DatabaseServer {
   const root = join(data_dir, 'postgres')
   let up: Up | undefined
   let starting: Promise<Up> | undefined
-  let watch: NodeJS.Timeout | undefined
-  let isClosed = false
+  let watch: Timer | undefined
+  const closing = new AbortController()
 
   const ensure = async (): Promise<Up> => {
-    if (isClosed) throw new DatabaseUnavailable('Homeport is stopping.', 'Try again when it runs.')
+    if (closing.signal.aborted) throw new DatabaseUnavailable('Homeport is stopping.', 'Try again when it runs.')
     if (up && isAlive(up.pid)) return up
     starting ??= begin()
       .catch((error: unknown) => {
@@ -67,17 +69,17 @@ export function createEmbeddedServer({ data_dir, log, shared_dir = '/var/lib/hom
       try {
         return await answering(cluster, password, hasEnded)
       } catch (error) {
-        if (!hasEnded() || round === rounds || isClosed) throw error
-        await delay(round * 250)
+        if (!hasEnded() || round === rounds || closing.signal.aborted) throw error
+        await sleep(systemClock, round * 250)
       }
     }
   }
 
   /** Waits until it lets us in. It proves by SCRAM that it knows the password, so that whoever answers is ours. */
   async function answering(cluster: Cluster, password: string, hasEnded = () => true): Promise<Running> {
-    const giveUpAt = performance.now() + patience_ms
+    const giveUpAt = systemClock.monotonic() + patience_ms
     let last: unknown
-    while (performance.now() < giveUpAt && !isClosed) {
+    while (systemClock.monotonic() < giveUpAt && !closing.signal.aborted) {
       const running = await cluster.running()
       if (running) {
         try {
@@ -88,31 +90,32 @@ export function createEmbeddedServer({ data_dir, log, shared_dir = '/var/lib/hom
           if (codeOf(error) === '28P01') throw new Error('The PostgreSQL that runs there does not take our password.', { cause: error })
         }
       } else if (hasEnded()) throw new Error(`PostgreSQL ended before it answered; ${join(root, 'postgres.log')} says why.`, { cause: last })
-      await delay(50)
+      await sleep(systemClock, 50)
     }
     throw new Error('PostgreSQL does not answer.', { cause: last })
   }
 
   /** One of our own or an adopted one: both are looked at in the same way. */
   function watchOver(pid: number): void {
-    clearInterval(watch)
-    watch = setInterval(() => {
+    watch?.cancel()
+    const timer = clock.setInterval(() => {
       if (isAlive(pid)) return
-      clearInterval(watch)
-      if (isClosed) return
+      timer.cancel()
+      if (closing.signal.aborted) return
       log.warn('postgres_ended', { pid })
       void again()
-    }, watchEvery_ms).unref()
+    }, watchEvery_ms)
+    watch = timer.unref()
   }
 
   async function again(): Promise<void> {
-    for (let round = 0; !isClosed; round++) {
-      await delay(backOff_ms[Math.min(round, backOff_ms.length - 1)], undefined, { ref: false })
+    for (let round = 0; !closing.signal.aborted; round++) {
       try {
+        await sleep(clock, backOff_ms[Math.min(round, backOff_ms.length - 1)] ?? 0, closing.signal)
         await ensure()
         return
       } catch (error) {
-        log.error('postgres_not_started', { error })
+        if (!closing.signal.aborted) log.error('postgres_not_started', { error })
       }
     }
   }
@@ -169,10 +172,10 @@ export function createEmbeddedServer({ data_dir, log, shared_dir = '/var/lib/hom
     },
 
     async close(stops) {
-      isClosed = true
-      clearInterval(watch)
+      closing.abort()
+      watch?.cancel()
       const running = (await starting?.catch(() => undefined)) ?? up
-      clearInterval(watch)
+      watch?.cancel()
       up = undefined
       if (stops && running) await end(running.pid)
     },
@@ -191,8 +194,8 @@ export function createEmbeddedServer({ data_dir, log, shared_dir = '/var/lib/hom
       } catch {
         return
       }
-      const giveUpAt = performance.now() + wait_ms
-      while (isAlive(pid) && performance.now() < giveUpAt) await delay(25)
+      const giveUpAt = systemClock.monotonic() + wait_ms
+      while (isAlive(pid) && systemClock.monotonic() < giveUpAt) await sleep(systemClock, 25)
     }
   }
 }

@@ -59,5 +59,12 @@ export function timeoutSignal(clock: Clock, ms: number): AbortSignal {
   return controller.signal
 }
 
+/** What a job resolves to, or undefined when it takes longer than `ms` milliseconds. The job itself goes on. */
+export async function withTimeout<T>(clock: Clock, ms: number, job: Promise<T>): Promise<T | undefined> {
+  const timeout = Promise.withResolvers<undefined>()
+  const timer = clock.setTimeout(() => timeout.resolve(undefined), ms).unref()
+  return Promise.race([job, timeout.promise]).finally(() => timer.cancel())
+}
+
 /** `2026-01-31T12:00:00.000Z`, as the contract writes every time. */
 export const isoTime = (ms: number): string => new Date(ms).toISOString()

@@ -3,12 +3,11 @@ import { createReadStream } from 'node:fs'
 import { lstat, mkdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { pipeline } from 'node:stream'
-import { setTimeout as delay } from 'node:timers/promises'
 import { createGzip } from 'node:zlib'
 import { Problem } from '../contract/errors.ts'
 import type { Check } from '../contract/instance.ts'
 import type { Backup } from '../contract/upkeep.ts'
-import { isoTime } from '../lib/clock.ts'
+import { isoTime, withTimeout } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { copyDatabase } from '../store/copy.ts'
 import { isFull } from '../store/database.ts'
@@ -165,7 +164,7 @@ export async function createBackups(options: BackupOptions & { db: Db; log: Log 
     copyHourly: () => (copying ??= copy().finally(() => (copying = undefined))),
     async close() {
       ended.abort()
-      await Promise.race([Promise.allSettled([creating, copying]), delay(patience_ms, undefined, { ref: false })])
+      await withTimeout(clock, patience_ms, Promise.allSettled([creating, copying]))
     },
   }
 }

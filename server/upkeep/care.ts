@@ -1,3 +1,4 @@
+import { timeoutSignal } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Db } from '../store/open.ts'
 import type { BackupOptions } from './backup.ts'
@@ -28,7 +29,7 @@ export async function createCare(options: BackupOptions & { db: Db; log: Log } &
   return {
     backups,
     rounds,
-    putDatabasesBack: () => homecoming.putDatabasesBack(AbortSignal.timeout(patience_ms)),
+    putDatabasesBack: () => homecoming.putDatabasesBack(timeoutSignal(options.clock, patience_ms)),
     async start() {
       rounds.start()
       return homecoming.finish()

@@ -1,10 +1,9 @@
 import { access, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { CleanKind, DiskKind, DiskUse } from '../contract/upkeep.ts'
 import type { Engine } from '../deploy/engine.ts'
 import type { EdgeCache } from '../edge/edge.ts'
-import type { Clock } from '../lib/clock.ts'
+import { type Clock, withTimeout } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { EngineDisk } from '../runtime/docker-disk.ts'
 import type { Runtime } from '../runtime/runtime.ts'
@@ -67,7 +66,7 @@ const inEngine = (kind: CleanKind): kind is 'images' | 'build_cache' | 'volumes'
 
 export function createDisk(deps: DiskDeps): Disk {
   const { store, data_dir } = deps
-  const sizes = createFolderSizes()
+  const sizes = createFolderSizes(deps.clock)
   const isKnown = (id: string) => store.db.readNow((tx) => hasDeployment(tx, id))
   const units = () => listUnits(data_dir, deps.clock.now(), isKnown)
   let engineLook: ReturnType<EngineDisk['use']> | undefined
@@ -109,7 +108,7 @@ export function createDisk(deps: DiskDeps): Disk {
       (found) => ({ found }),
       (error: unknown) => ({ error }),
     )
-    const answer = await within(engineLook_ms, done)
+    const answer = await withTimeout(deps.clock, engineLook_ms, done)
     if (answer === undefined) return unknown('Docker is still counting. Look again in a moment.')
     engineLook = undefined
     if ('error' in answer) return unknown('Docker does not answer, so what lies in it is not known now.')
@@ -152,7 +151,7 @@ export function createDisk(deps: DiskDeps): Disk {
       return deps.engine.needs(true)
     }
     try {
-      const done = await within(engineClean_ms, deps.docker.clean(kind, needs))
+      const done = await withTimeout(deps.clock, engineClean_ms, deps.docker.clean(kind, needs))
       if (done) return { kind, ...done, note: 'Inside the Docker engine.' }
       throw new Error('No answer in time.')
     } catch (error) {
@@ -218,15 +217,10 @@ const isThere = (path: string): Promise<boolean> =>
     () => false,
   )
 
-async function within<T>(ms: number, job: Promise<T>): Promise<T | undefined> {
-  const patience = new AbortController()
-  return Promise.race([job, delay(ms, undefined, { signal: patience.signal }).catch(() => undefined)]).finally(() => patience.abort())
-}
-
 /** Whether anything of ours may lie in a Docker engine: one answers, or something was made in one that does not answer now. */
 export const usesDocker =
-  (db: Db, docker: Pick<Runtime, 'probe'>): DiskDeps['usesDocker'] =>
+  (db: Db, docker: Pick<Runtime, 'probe'>, clock: Clock): DiskDeps['usesDocker'] =>
   async () =>
     // One that hangs may hold something.
-    ((await within(probe_ms, docker.probe()))?.available ?? true) ||
+    ((await withTimeout(clock, probe_ms, docker.probe()))?.available ?? true) ||
     (await db.read((tx) => tx.sqlFirst("SELECT 1 AS one FROM deployments WHERE runtime = 'docker' AND artifact IS NOT NULL"))) !== undefined

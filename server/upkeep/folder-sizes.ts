@@ -1,6 +1,6 @@
 import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
+import { type Clock, withTimeout } from '../lib/clock.ts'
 
 export interface FolderSizes {
   /** What is known of these paths after at most `ms`; one that was not reached is missing. The count goes on, and the next look finds its end. */
@@ -16,7 +16,7 @@ interface Count {
 /** So many looks at files are under way at once: the threads that do them also read what the edge serves. */
 const hands = 16
 
-export function createFolderSizes(): FolderSizes {
+export function createFolderSizes(clock: Clock): FolderSizes {
   let current: Count | undefined
 
   const begin = (paths: readonly string[]): Count => {
@@ -33,9 +33,7 @@ export function createFolderSizes(): FolderSizes {
     async of(paths, ms) {
       const count = current ?? begin(paths)
       current = count
-      const patience = new AbortController()
-      await Promise.race([count.done, delay(ms, undefined, { signal: patience.signal }).catch(() => {})])
-      patience.abort()
+      await withTimeout(clock, ms, count.done)
       // One that came late is told once more; all else is counted anew.
       if (count.is_done) current = undefined
       return new Map(count.found)

@@ -1,4 +1,4 @@
-import type { Clock } from '../lib/clock.ts'
+import type { Clock, Timer } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 
 /** What an instance does for itself every hour: safe copies, retention. One after the other, so that a round is never felt. */
@@ -21,7 +21,7 @@ export function createRounds(options: { clock: Clock; log: Log }): Rounds {
   const ended = new AbortController()
   const tasks: { name: string; run: (signal: AbortSignal) => Promise<unknown>; last: number }[] = []
   let going: Promise<void> | undefined
-  let timers: NodeJS.Timeout[] = []
+  let timers: Timer[] = []
 
   const round = async (): Promise<void> => {
     for (const task of tasks) {
@@ -43,12 +43,11 @@ export function createRounds(options: { clock: Clock; log: Log }): Rounds {
   return {
     add: (name, run) => void tasks.push({ name, run, last: -Infinity }),
     start() {
-      timers = [setTimeout(look, first_ms), setInterval(look, look_ms)]
-      for (const timer of timers) timer.unref()
+      timers = [clock.setTimeout(look, first_ms).unref(), clock.setInterval(look, look_ms).unref()]
     },
     async close() {
       ended.abort()
-      for (const timer of timers) clearInterval(timer)
+      for (const timer of timers) timer.cancel()
       await going
     },
   }
