@@ -1,0 +1,21 @@
+import { randomInt } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+
+/**
+ * Runs a property on each seed of a committed corpus: a fixed one, and those that failed once. `npm run test:full` goes on with new
+ * seeds, prints them, and adds one that fails to the corpus. `corpus`: a file of JSON, a list of seeds.
+ */
+export async function onSeeds(corpus: URL, property: (seed: number) => Promise<void>, { explored = 20 } = {}): Promise<void> {
+  const seeds = JSON.parse(readFileSync(corpus, 'utf8')) as number[]
+  for (const seed of seeds) await property(seed)
+  if (process.env.HOMEPORT_TEST_TIER !== 'full') return
+  for (let i = 0; i < explored; i++) {
+    const seed = randomInt(2 ** 31)
+    try {
+      await property(seed)
+    } catch (error) {
+      writeFileSync(corpus, `${JSON.stringify([...seeds, seed])}\n`)
+      throw new Error(`The seed ${seed} fails; it is in ${corpus.pathname} now.`, { cause: error })
+    }
+  }
+}
