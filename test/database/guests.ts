@@ -1,7 +1,22 @@
-import { readFileSync, readdirSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
+import { afterAll, beforeAll } from 'vitest'
 import { root } from '../support/instance-process.ts'
+import { type PlatformSettings, startTestPlatform, type TestPlatform } from '../support/platform.ts'
+
+/** One platform for all the suites of a file. */
+export function usePlatform(runtime: PlatformSettings['runtime'], prepare: (data_dir: string) => void = () => {}): () => TestPlatform {
+  let home: TestPlatform
+  beforeAll(async () => {
+    const data_dir = mkdtempSync(join(tmpdir(), 'homeport-data-'))
+    prepare(data_dir)
+    home = await startTestPlatform({ runtime, data_dir })
+  })
+  afterAll(() => home?.remove())
+  return () => home
+}
 
 /** An app as people write it: `pg` from the registry, DATABASE_URL from its surroundings. */
 export const guestBook = {

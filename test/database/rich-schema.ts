@@ -1,5 +1,5 @@
 /** A schema with one of everything that a role of ours may make, in the orders that make a dump hard. */
-export const richSchema = `
+export const richSchema = (rows: number) => `
 CREATE EXTENSION pgcrypto;
 CREATE EXTENSION citext;
 CREATE SCHEMA "Quoted ""Schema""; --";
@@ -52,7 +52,7 @@ CREATE TABLE parent (a int); CREATE TABLE child (b int) INHERITS (parent);
 INSERT INTO parent VALUES (1); INSERT INTO child VALUES (2, 3);
 CREATE UNLOGGED TABLE quick (a int); INSERT INTO quick VALUES (1);
 CREATE TABLE serials (id serial PRIMARY KEY, v int DEFAULT nextval('odd')); INSERT INTO serials DEFAULT VALUES;
-CREATE TABLE many AS SELECT g AS id, md5(g::text) AS hash, CASE WHEN g % 7 = 0 THEN NULL ELSE g * 1.5 END AS f FROM generate_series(1, 100000) g;
+CREATE TABLE many AS SELECT g AS id, md5(g::text) AS hash, CASE WHEN g % 7 = 0 THEN NULL ELSE g * 1.5 END AS f FROM generate_series(1, ${rows}) g;
 ALTER TABLE many ADD PRIMARY KEY (id);
 CREATE INDEX ON many (hash text_pattern_ops) WHERE f IS NOT NULL;
 CREATE UNIQUE INDEX ON people (lower(name)) INCLUDE (weight);

@@ -7,7 +7,7 @@ import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '../../server/contract/databases.ts'
 import type { Backup } from '../../server/contract/upkeep.ts'
-import { asked, guestBook } from '../database/guests.ts'
+import { asked, packedGuestBook } from '../database/guests.ts'
 import { tgzOf } from '../support/archives.ts'
 import { startTestPlatform, type TestPlatform, until } from '../support/platform.ts'
 import { makeRepository, type Repository, tinyServer } from '../support/repository.ts'
@@ -40,26 +40,26 @@ function rowsOf(path: string): Record<string, Record<string, unknown>[]> {
   }
 }
 
-async function deploy(slug: string, url: string): Promise<void> {
-  await home.createProject({ slug, repo_url: url })
+async function deploy(slug: string): Promise<void> {
   expect((await home.ended(slug, (await home.deploy(slug)).id)).error).toBeNull()
 }
 
 beforeAll(async () => {
   home = await startTestPlatform({ runtime: 'process' })
   repository = makeRepository(tinyServer('one'))
-  book = makeRepository(guestBook)
+  book = makeRepository(packedGuestBook())
   await home.api('PATCH', '/instance/settings', { keep_deployments: 7, screenshots: false })
   await home.api('PUT', '/instance/password', { password: 'correct horse battery' })
   person = (await home.api<{ token: string }>('POST', '/instance/users', { email: 'person@example.com' })).body.token
 
-  await deploy('tiny', repository.url)
+  await home.createProject({ slug: 'tiny', repo_url: repository.url })
+  await home.api('POST', '/v1/projects/tiny/env-vars', { key: 'SECRET', value: 'of tiny', is_sensitive: true })
+  await deploy('tiny')
   repository.commit({ 'note.txt': 'a second version' })
-  expect((await home.ended('tiny', (await home.deploy('tiny')).id)).error).toBeNull()
-  await deploy('book', book.url)
-  const { body } = await home.api<{ database: Database; deployment_id: string }>('POST', '/v1/projects/book/database')
-  connection = body.database.connection_string
-  await home.ended('book', body.deployment_id)
+  await deploy('tiny')
+  await home.createProject({ slug: 'book', repo_url: book.url })
+  connection = (await home.api<{ database: Database }>('POST', '/v1/projects/book/database')).body.database.connection_string
+  await deploy('book')
   expect((await home.edge('book.localhost', '/sign?name=Ada')).body).toBe('Ada')
   await home.api('POST', '/instance/projects/book/database/dumps')
 
@@ -77,8 +77,6 @@ beforeAll(async () => {
   })
   await home.ended('sent', ((await sent.json()) as { deployment: { id: string } }).deployment.id)
 
-  const set = await home.api<{ deployment_id: string }>('POST', '/v1/projects/tiny/env-vars', { key: 'SECRET', value: 'of tiny', is_sensitive: true })
-  await home.ended('tiny', set.body.deployment_id)
   const token = await home.api<{ token: string; webhook_url: string }>('POST', '/v1/projects/tiny/cache/token')
   purgeToken = token.body.token
   webhook = new URL(token.body.webhook_url).pathname
@@ -105,7 +103,7 @@ beforeAll(async () => {
   db.close()
   mkdirSync(join(home.data_dir, 'screenshots', tiny.id), { recursive: true })
   writeFileSync(join(home.data_dir, 'screenshots', tiny.id, `${(current as { id: string }).id}-desktop.png`), 'png!')
-}, 180_000)
+})
 
 afterAll(async () => {
   await again?.remove()
@@ -137,7 +135,7 @@ test('201 while writes go on, and each of them is answered', async () => {
   expect(statSync(file)).toMatchObject({ size: body.backup.bytes })
   expect(statSync(file).mode & 0o777).toBe(0o600)
   expect(noise.length).toBeGreaterThan(before.length)
-}, 60_000)
+})
 
 test('what is never in it: the key, caches, quarantine, the cluster of the databases, earlier backups', () => {
   const names = execFileSync('tar', ['tzf', file], { encoding: 'utf8' }).trim().split('\n')
@@ -266,7 +264,7 @@ describe('restored into a new folder', () => {
     const older = deployments.find((one) => !one.is_current)?.id
     const back = await api<{ deployment: { id: string } }>('POST', `/v1/projects/tiny/deployments/${older}/rollback`)
     expect((await again.ended('tiny', back.body.deployment.id)).error).toBeNull()
-  }, 120_000)
+  })
 })
 
 function runGrep(needle: string, where: string): { status: number } {

@@ -10,14 +10,14 @@ import { openStore, type Store } from '../../server/store/open.ts'
 import { createSealer } from '../../server/store/sealed.ts'
 import type { DatabaseDumps } from '../../server/upkeep/backup.ts'
 import { type Backups, createBackups } from '../../server/upkeep/backups.ts'
+import { createTestClock, type TestClock } from '../support/test-clock.ts'
 import { key, restore } from './forge.ts'
 
 const hour = 3_600_000
 let folder: string
 let store: Store
-let now: number
 let backups: Backups
-const clock = { now: () => now, monotonic: () => now }
+let clock: TestClock
 const copies = () => readdirSync(join(folder, 'backups')).sort()
 
 const make = (databases?: DatabaseDumps) =>
@@ -34,7 +34,7 @@ const make = (databases?: DatabaseDumps) =>
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'homeport-backups-'))
-  now = Date.UTC(2026, 0, 31, 12)
+  clock = createTestClock({ frozen_at: '2026-01-31T12:00:00Z' })
   store = await openStore({ data_dir: folder, after_crash: false, clock })
   backups = await make()
 })
@@ -56,9 +56,9 @@ describe('hourly copies', () => {
       await store.db.write((tx) => tx.sqlRun('INSERT INTO settings (key, value) VALUES (?, ?)', `row ${i}`, '1'))
       await backups.copyHourly()
       // Nothing is due before an hour is over.
-      now += hour / 2
+      await clock.advance(hour / 2)
       await backups.copyHourly()
-      now += hour / 2
+      await clock.advance(hour / 2)
     }
     const names = copies()
     expect(names).toEqual(Array.from({ length: 7 }, (_, i) => `hourly-2026-01-31T${15 + i}-00-00Z.db`))
@@ -72,7 +72,8 @@ describe('hourly copies', () => {
 
   test('a clock that was set back does not stop them', async () => {
     await backups.copyHourly()
-    now -= 5 * hour
+    clock = createTestClock({ frozen_at: '2026-01-31T07:00:00Z' })
+    backups = await make()
     await backups.copyHourly()
     expect(copies()).toEqual(['hourly-2026-01-31T07-00-00Z.db', 'hourly-2026-01-31T12-00-00Z.db'])
   })
@@ -87,7 +88,7 @@ describe('hourly copies', () => {
     const bytes = readFileSync(path)
     for (let page = 20; page < 60; page++) bytes.fill(0xff, page * 4096, page * 4096 + 400)
     writeFileSync(path, bytes)
-    now += 2 * hour
+    await clock.advance(2 * hour)
     await expect(backups.copyHourly()).rejects.toThrow()
     expect(copies()).toEqual(['hourly-2026-01-31T12-00-00Z.db'])
     rmSync(path)

@@ -1,16 +1,18 @@
 /** Backups made by hand: sealed like real ones, so that what is refused is refused for what is in them. */
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { expect } from 'vitest'
 import { systemClock } from '../../server/lib/clock.ts'
 import { keyFiles } from '../../server/options.ts'
 import { copyDatabase } from '../../server/store/copy.ts'
-import { openStore, type Store } from '../../server/store/open.ts'
+import { openStore, type Store, type Tx } from '../../server/store/open.ts'
 import { createSealer } from '../../server/store/sealed.ts'
 import { type BackupHead, digestLine, endName, headName, keyCheckPlace, sealPlace, storeFiles } from '../../server/upkeep/backup-format.ts'
 import { restoreBackup, type RestoreOptions } from '../../server/upkeep/restore.ts'
 import { type TarEntry, tarOf } from '../../server/upkeep/tar.ts'
+import { createDice } from '../support/dice.ts'
 
 export const key = createHash('sha256').update('a key for tests').digest()
 export const sealer = createSealer(key)
@@ -34,27 +36,34 @@ export interface Forgery {
   without?: string[]
 }
 
-let plain: ReturnType<typeof storeParts> | undefined
+let plain: Promise<string> | undefined
 
-/** The three files of the store of a fresh instance. */
-async function storeParts(folder: string, forgery: Forgery): Promise<{ name: string; bytes: Buffer }[]> {
+/** A folder with the three files of the store of a fresh instance. */
+async function storeFolder(folder: string, fill?: Forgery['fill']): Promise<string> {
   const data = mkdtempSync(join(folder, 'forged-'))
+  const copies = mkdtempSync(join(folder, 'copies-'))
   const store = await openStore({ data_dir: data, after_crash: false })
-  await forgery.fill?.(store)
-  const parts: { name: string; bytes: Buffer }[] = []
-  for (const name of storeFiles) {
-    const copy = join(data, `copy-of-${name}`)
-    await copyDatabase(join(data, name), copy)
-    forgery.store?.(name, copy)
-    parts.push({ name, bytes: readFileSync(copy) })
-  }
+  await fill?.(store)
+  for (const name of storeFiles) await copyDatabase(join(data, name), join(copies, name))
   await store.close()
-  return parts
+  return copies
+}
+
+/** The files of the store as a forgery wants them. */
+async function storeParts(folder: string, { fill, store }: Forgery): Promise<{ name: string; bytes: Buffer }[]> {
+  const from = fill ? await storeFolder(folder, fill) : await (plain ??= storeFolder(folder))
+  const copies = mkdtempSync(join(folder, 'changed-'))
+  return storeFiles.map((name) => {
+    const copy = join(copies, name)
+    copyFileSync(join(from, name), copy)
+    store?.(name, copy)
+    return { name, bytes: readFileSync(copy) }
+  })
 }
 
 /** Packs a backup of an empty instance and what is asked for into `file`. */
 export async function forge(folder: string, file: string, forgery: Forgery = {}): Promise<void> {
-  const parts = forgery.fill || forgery.store ? await storeParts(folder, forgery) : await (plain ??= storeParts(folder, {}))
+  const parts = await storeParts(folder, forgery)
   const head: BackupHead = {
     format: 1,
     homeport: '0.1.0',
@@ -87,6 +96,51 @@ export async function forge(folder: string, file: string, forgery: Forgery = {})
   writeFileSync(file, gzipSync(await tarBytes([...entries, ...last, ...(forgery.after ?? [])])))
 }
 
+/** A backup with one of everything that a folder may hold. */
+export const forgeGood = (folder: string, file: string) =>
+  forge(folder, file, {
+    entries: [
+      fileOf('bundles/dpl_1/app/server.js', 'x'.repeat(200_000)),
+      linkOf('bundles/dpl_1/app/link', 'server.js'),
+      linkOf('bundles/dpl_1/up', 'app/../app/server.js'),
+      linkOf('bundles/dpl_1/circle', 'circle'),
+      linkOf('bundles/dpl_1/dangling', 'app/none'),
+      { name: 'sources/dpl_1/empty', kind: 'folder' },
+      { ...fileOf('sources/dpl_1/run.sh', '#!'), is_executable: true } as ReturnType<typeof fileOf>,
+      fileOf('archives/prj_1/dpl_2', 'an archive'),
+    ],
+  })
+
+/** Flips bits of a backup one by one, in the file and in what is packed: each is refused, or nothing of ours is changed. */
+export async function flipBits(good: string, { seed, flips }: { seed: number; flips: number }): Promise<void> {
+  const dice = createDice(seed)
+  const folder = mkdtempSync(`${good}-flipped-`)
+  const [file, into, keyFile] = [join(folder, 'flipped.tar.gz'), join(folder, 'into'), join(folder, 'the.key')]
+  writeFileSync(keyFile, key.toString('hex'))
+  const packed = readFileSync(good)
+  const unpacked = gunzipSync(packed)
+  let taken = 0
+  for (let i = 0; i < flips; i++) {
+    const bytes = Buffer.from(i % 2 === 0 ? packed : unpacked)
+    const at = dice.between(0, bytes.length - 1)
+    bytes[at]! ^= 1 << dice.between(0, 7)
+    writeFileSync(file, i % 2 === 0 ? bytes : gzipSync(bytes, { level: 1 }))
+    const error = await restore(file, into, { key_file: keyFile }).then(
+      () => undefined,
+      (why: Error) => why,
+    )
+    if (error) expect(readdirSync(folder).sort()).toEqual(['flipped.tar.gz', 'the.key'])
+    else {
+      // The head of a packed file, its padding and the times and owners of entries hold nothing of ours.
+      taken++
+      expect([seed, i, readFileSync(join(into, 'bundles/dpl_1/app/server.js'), 'utf8') === 'x'.repeat(200_000)]).toEqual([seed, i, true])
+      rmSync(into, { recursive: true })
+    }
+  }
+  expect(taken).toBeLessThan(flips / 6)
+  rmSync(folder, { recursive: true })
+}
+
 export async function tarBytes(entries: TarEntry[]): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   async function* each() {
@@ -94,6 +148,16 @@ export async function tarBytes(entries: TarEntry[]): Promise<Buffer> {
   }
   for await (const chunk of tarOf(each(), 0)) chunks.push(chunk)
   return Buffer.concat(chunks)
+}
+
+/** The project `prj_1`, without anything in it. */
+export function insertSampleProject(tx: Tx, accountId: string): void {
+  tx.sqlRun(
+    `INSERT INTO projects (id, account_id, name, slug, sealed_repo_credentials, repo_branch, node_version, install_command, build_command, root_directory,
+     memory_limit_mb, status, always_warm, caching_enabled, created_at, updated_at)
+     VALUES ('prj_1', ?, 'One', 'one', x'00', 'main', 'auto', 'auto', 'auto', '.', 512, 'created', 0, 1, '2026-01-31', '2026-01-31')`,
+    accountId,
+  )
 }
 
 /** Restores as the command line does. */

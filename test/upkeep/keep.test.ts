@@ -6,6 +6,8 @@ import { describe, expect, test } from 'vitest'
 import { keptOf } from '../../server/deploy/keep.ts'
 import { listForRetention, type RetentionRow } from '../../server/store/deployments.ts'
 import { openStore } from '../../server/store/open.ts'
+import { createDice } from '../support/dice.ts'
+import { onSeeds } from '../support/seeds.ts'
 
 const row = (id: string, more: Partial<RetentionRow> = {}): RetentionRow => ({
   id,
@@ -70,18 +72,22 @@ describe('sources', () => {
   })
 })
 
-test('what is read of a project leads to the same as all of its deployments would', async () => {
+test('what is read of a project leads to the same as all of its deployments would', () =>
+  onSeeds(new URL('corpus/retention.json', import.meta.url), readsEnough))
+
+async function readsEnough(seed: number): Promise<void> {
+  const dice = createDice(seed)
   const data_dir = mkdtempSync(join(tmpdir(), 'homeport-keep-'))
   const store = await openStore({ data_dir, after_crash: false })
   try {
     store.db.raw.pragma('foreign_keys = OFF')
-    const pick = <T>(from: readonly T[]): T => from[Math.floor(Math.random() * from.length)] as T
+    const { chance, pick } = dice
     for (let round = 0; round < 20; round++) {
       const project = `prj_${round}`
       const all = Array.from({ length: 150 }, (_, n): RetentionRow => {
         const status = pick(['ready', 'ready', 'failed', 'canceled', 'queued'] as const)
         const target = pick(['production', 'preview'] as const)
-        const has_artifact = status === 'ready' && Math.random() < 0.1 ? 1 : 0
+        const has_artifact = status === 'ready' && chance(0.1) ? 1 : 0
         const [id, parent] = [`dpl_${round}_${n}`, `dpl_${round}_${Math.floor(n / 2)}`]
         return row(id, {
           status,
@@ -91,7 +97,7 @@ test('what is read of a project leads to the same as all of its deployments woul
           has_artifact,
           is_open: status === 'queued' ? 1 : 0,
           source: pick(['git', 'upload', 'folder'] as const),
-          source_id: Math.random() < 0.3 ? parent : id,
+          source_id: chance(0.3) ? parent : id,
         })
       })
       for (const target of ['production', 'preview'] as const) {
@@ -116,7 +122,7 @@ test('what is read of a project leads to the same as all of its deployments woul
             one.artifact,
           )
       })
-      const keep = 1 + Math.floor(Math.random() * 4)
+      const keep = dice.between(1, 4)
       const { rows, branches } = store.db.readNow((tx) => listForRetention(tx, project, Math.max(2, keep)))
       expect(branches).toEqual(new Set(['open']))
       expect(rows.length).toBeLessThan(all.length)
@@ -128,4 +134,4 @@ test('what is read of a project leads to the same as all of its deployments woul
     await store.close()
     rmSync(data_dir, { recursive: true, force: true })
   }
-})
+}

@@ -124,6 +124,8 @@ test('a platform that starts on a damaged ledger serves what the copy knows, and
     slug: 'kept',
   })
   await first.ended('kept', body.deployment.id)
+  // The rounds begin five seconds after the start.
+  await first.advance(5_000)
   await until(() => readdirSync(copies()).find((name) => /^hourly-.*\.db$/.test(name)), { what: 'the first safe copy' })
   await first.createProject({ slug: 'after-the-copy' })
   await first.platform.stop()

@@ -2,12 +2,9 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DiskUse } from '../../server/contract/upkeep.ts'
-import { startPlatform } from '../../server/index.ts'
-import { readOptions } from '../../server/options.ts'
 import { instanceIdOf, viewEngine, type EngineView } from '../support/docker.ts'
 import { createEngineGate } from '../support/engine-gate.ts'
-import { newFolder } from '../support/instance-process.ts'
-import { createClient, startTestPlatform, until, type TestPlatform } from '../support/platform.ts'
+import { startTestPlatform, until, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, type Repository, tinyServer } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
 
@@ -25,12 +22,12 @@ describe.skipIf(!requires('docker').ok)('on Docker', () => {
     other = await startTestPlatform({ runtime: 'docker' })
     engine = viewEngine(await idOf(home))
     theirs = viewEngine(await idOf(other))
-  }, 60_000)
+  })
   afterAll(async () => {
     await home.remove()
     await other.remove()
     for (const repository of repositories) repository.remove()
-  }, 60_000)
+  })
 
   const idOf = async (platform: TestPlatform) => {
     const { body } = await platform.api<{ user: { id: string } }>('GET', '/instance/session')
@@ -103,7 +100,7 @@ describe.skipIf(!requires('docker').ok)('on Docker', () => {
     }
     const last = ids.slice(-2).toSorted().join()
     await until(async () => ((await built(engine)).toSorted().join() === last ? true : undefined), { what: 'all but the last images to go' })
-  }, 240_000)
+  })
 
   test('an image that no row names goes by a clean-up, which says its size', async () => {
     const name = `homeport-${await idOf(home)}/prj_lost:dpl_lost`
@@ -129,15 +126,12 @@ describe.skipIf(!requires('docker').ok)('on Docker', () => {
     expect(body).toEqual({ freed: [{ kind: 'images', bytes: 3_000_000, count: 1, note: 'Inside the Docker engine.' }], freed_bytes: 3_000_000 })
     expect(await built(engine)).not.toContain('dpl_lost')
     expect((await home.edge('mine.localhost')).body).toBe('v7')
-  }, 60_000)
+  })
 
   test('without an engine the rest is told and cleaned all the same; what lies in it is said not to be known', async () => {
     const gate = createEngineGate()
     await gate.open()
-    const folder = newFolder('disk-engine')
-    const options = readOptions({ data: folder.path, port: '0', 'edge-port': '0', runtime: 'docker' })
-    const platform = await startPlatform(options, { docker_candidates: [gate.address] })
-    const client = createClient(platform.instance)
+    const client = await startTestPlatform({ runtime: 'docker', docker_candidates: [gate.address] })
     const kinds = async () => {
       const { status, body } = await client.api<{ kinds: DiskUse[] }>('GET', '/instance/disk')
       expect(status).toBe(200)
@@ -150,7 +144,14 @@ describe.skipIf(!requires('docker').ok)('on Docker', () => {
       await client.createProject({ slug: 'away', repo_url: repository.url })
       const { id } = await client.deploy('away')
       expect((await client.ended('away', id)).status).toBe('ready')
-      await expect.poll(images, { timeout: 60_000 }).toMatchObject({ count: 1, reclaimable_bytes: 0 })
+      const counted = await until(
+        async () => {
+          const found = await images()
+          return found?.count === 1 ? found : undefined
+        },
+        { what: 'the image to be counted' },
+      )
+      expect(counted.reclaimable_bytes).toBe(0)
 
       await gate.shut()
       expect(await images()).toMatchObject({ bytes: 0, count: null, reclaimable_bytes: null, note: expect.stringContaining('does not answer') })
@@ -162,11 +163,8 @@ describe.skipIf(!requires('docker').ok)('on Docker', () => {
       await gate.open()
       await until(async () => ((await images())?.count === 1 ? true : undefined), { what: 'the engine to be counted again' })
     } finally {
-      const { body } = await client.api<{ user: { id: string } }>('GET', '/instance/session')
-      await platform.stop()
-      await viewEngine(instanceIdOf(body.user.id)).removeAll()
+      await client.remove()
       await gate.remove()
-      folder.remove()
     }
-  }, 120_000)
+  })
 })

@@ -1,26 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '../../server/contract/databases.ts'
-import { type Platform, startPlatform } from '../../server/index.ts'
-import { readOptions } from '../../server/options.ts'
-import { instanceIdOf, viewEngine, type EngineView } from '../support/docker.ts'
 import { createEngineGate, type EngineGate } from '../support/engine-gate.ts'
-import { newFolder } from '../support/instance-process.ts'
-import { createClient, type Client } from '../support/platform.ts'
+import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { requires } from '../support/requirements.ts'
 import { until } from '../support/until.ts'
 import { asked } from './guests.ts'
 
 type Answer = { database: Database; error?: string; message?: string }
 
-/** The real engine stands behind a gate that can be shut and can hang. */
+/** The real engine is behind a gate that can be shut and can hang. */
 describe.skipIf(!requires('docker').ok)('databases, when the engine is away', () => {
-  const folder = newFolder('engine-away')
   let gate: EngineGate
-  let platform: Platform
-  let client: Client
-  let view: EngineView
+  let home: TestPlatform
 
-  const ask = (method: string, slug: string) => client.api<Answer>(method, `/v1/projects/${slug}/database`)
+  const ask = (method: string, slug: string) => home.api<Answer>(method, `/v1/projects/${slug}/database`)
   /** The engine is there again: whoever asks before it was found anew is told to try again. */
   const askAgain = (method: string, slug: string) =>
     until(
@@ -34,36 +27,25 @@ describe.skipIf(!requires('docker').ok)('databases, when the engine is away', ()
 
   beforeAll(async () => {
     gate = createEngineGate()
-    platform = await startPlatform(readOptions({ data: folder.path, port: '0', 'edge-port': '0', runtime: 'docker' }), {
-      docker_candidates: [gate.address],
-    })
-    client = createClient(platform.instance)
-    const { body } = await client.api<{ user: { id: string } }>('GET', '/instance/session')
-    view = viewEngine(instanceIdOf(body.user.id))
-    await client.api('PATCH', '/instance/settings', { rate_limit_authenticated: 1_000_000 })
-    for (const slug of ['early', 'late']) await client.createProject({ slug })
+    home = await startTestPlatform({ runtime: 'docker', docker_candidates: [gate.address] })
+    for (const slug of ['early', 'late']) await home.createProject({ slug })
   })
   afterAll(async () => {
     await gate.shut()
     await gate.open()
-    await platform.stop()
-    await view.removeAll()
+    await home.remove()
     await gate.remove()
-    folder.remove()
   })
 
-  test('503 names Docker and what to do; nothing half is left, and it works as soon as the engine is there', async () => {
+  test('503 names Docker and what to do; nothing half made is left, and it works as soon as the engine is there', async () => {
     expect(await ask('POST', 'early')).toMatchObject(away)
     expect(await ask('GET', 'early')).toMatchObject({ status: 404, body: { error: 'database_not_found' } })
     await gate.open()
     expect((await askAgain('POST', 'early')).status).toBe(201)
     // The name of the attempt that failed is cleaned up behind it, and nothing of it is on the server.
     const { body } = await ask('GET', 'early')
-    await until(
-      async () =>
-        (await asked(body.database.connection_string, `SELECT 1 FROM pg_roles WHERE rolname LIKE 'p\\_%'`)).length === 1 ? true : undefined,
-      { what: 'one role' },
-    )
+    const roles = () => asked(body.database.connection_string, `SELECT 1 FROM pg_roles WHERE rolname LIKE 'p\\_%'`)
+    await until(async () => ((await roles()).length === 1 ? true : undefined), { what: 'one role' })
   })
 
   test('503 for GET and DELETE while it is away; the database itself goes on, and so does the answer when it is back', async () => {
@@ -73,7 +55,7 @@ describe.skipIf(!requires('docker').ok)('databases, when the engine is away', ()
     expect(await ask('GET', 'early')).toMatchObject(away)
     expect(await ask('DELETE', 'early')).toMatchObject(away)
     expect(await asked(before.connection_string, 'SELECT count(*) FROM kept')).toEqual([['0']])
-    const { body } = await client.api<{ checks: { name: string; status: string; mend: string | null }[] }>('GET', '/instance/doctor')
+    const { body } = await home.api<{ checks: { name: string; status: string; mend: string | null }[] }>('GET', '/instance/doctor')
     expect(body.checks.find(({ name }) => name === 'databases docker')).toMatchObject({ status: 'warning', mend: expect.stringContaining('Docker') })
     await gate.open()
     expect((await askAgain('GET', 'early')).body.database).toEqual({ ...before, size_bytes: expect.any(Number) })

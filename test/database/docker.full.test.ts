@@ -1,0 +1,131 @@
+import Docker from 'dockerode'
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { Database } from '../../server/contract/databases.ts'
+import { dropNetwork, makeNetwork } from '../../server/database/docker-network.ts'
+import { createEngine } from '../../server/runtime/docker-engine.ts'
+import { makeRepository } from '../support/repository.ts'
+import { dockerSocket, requires } from '../support/requirements.ts'
+import { runtimeOptions } from '../support/runtime.ts'
+import { until } from '../support/until.ts'
+import { serverIn, viewOf } from './docker-server.ts'
+import { dumpStories, leaveHalfDump } from './dump-stories.ts'
+import { embeddedServers, spec, urlOf } from './embedded.ts'
+import { asked, packedGuestBook, usePlatform } from './guests.ts'
+import { restartStories } from './restart-stories.ts'
+import { fingerprint, richSchema } from './rich-schema.ts'
+import { databaseStories } from './stories.ts'
+
+describe.skipIf(!requires('docker').ok)('on Docker', () => {
+  const platform = usePlatform('docker', leaveHalfDump)
+  databaseStories(platform, { fetches: true })
+  dumpStories(platform, { rows: 100_000 })
+
+  describe('the server’s container', () => {
+    let docker: Docker
+    let database: Database
+    const server = async () => docker.getContainer((await serverIn(docker, (await viewOf(platform())).instance_id))!.Id)
+    const make = async (slug: string) => (await platform().api<{ database: Database }>('POST', `/v1/projects/${slug}/database`)).body.database
+
+    beforeAll(async () => {
+      ;({ docker } = await viewOf(platform()))
+    })
+
+    test('an app of a project without a database does not reach it, nor does one of another project reach this network', async () => {
+      const home = platform()
+      const repository = makeRepository(packedGuestBook())
+      for (const slug of ['book', 'none', 'another']) await home.createProject({ slug, repo_url: repository.url })
+      database = await make('book')
+      await make('another')
+      const ended = async (slug: string) => expect((await home.ended(slug, (await home.deploy(slug)).id)).error).toBeNull()
+      await Promise.all(['book', 'none', 'another'].map(ended))
+      const { NetworkSettings } = await (await server()).inspect()
+      const reach = async (slug: string, host: string) => (await home.edge(`${slug}.localhost`, `/reach?host=${host}&port=5432`)).body
+      expect(await reach('book', 'database.homeport.internal')).toBe('open')
+      expect(await reach('none', 'database.homeport.internal')).toMatch(/ENOTFOUND|EAI_AGAIN/)
+      const open: Record<string, string[]> = { book: [], none: [], another: [] }
+      // All at once: what is shut says nothing, and is waited for.
+      await Promise.all(
+        Object.keys(open).flatMap((slug) =>
+          Object.entries(NetworkSettings.Networks).map(async ([name, { IPAddress }]) => {
+            if ((await reach(slug, IPAddress)) === 'open') open[slug]!.push(name.replace(/.*-databases-?/, ''))
+          }),
+        ),
+      )
+      const idOf = async (slug: string) => (await home.project(slug)).id
+      expect(open).toEqual({ book: [await idOf('book')], none: [], another: [await idOf('another')] })
+      repository.remove()
+    })
+
+    test('removed by somebody, it is made again over its volume, at the same port', async () => {
+      await asked(database.connection_string, 'CREATE TABLE kept (a int)')
+      await (await server()).remove({ force: true })
+      const { body } = await platform().api<{ database: Database }>('GET', '/v1/projects/book/database')
+      expect(body.database).toEqual({ ...database, size_bytes: expect.any(Number) })
+      expect(await asked(database.connection_string, "SELECT to_regclass('kept')::text")).toEqual([['kept']])
+      // The network of the project leads to the new one.
+      expect((await platform().edge('book.localhost', '/sign?name=cleo')).body).toBe('cleo')
+    })
+  })
+
+  test('a dump moves between the servers with Docker and without', async () => {
+    const home = platform()
+    const { start, remove } = embeddedServers()
+    const { signal } = new AbortController()
+    try {
+      const embedded = start()
+      await embedded.create(spec)
+      await asked(await urlOf(embedded), richSchema(10_000))
+      const seen = await asked(await urlOf(embedded), fingerprint)
+      const parts: Uint8Array[] = []
+      for await (const part of embedded.dump(spec, signal)) parts.push(part)
+      await home.createProject({ slug: 'moved' })
+      const { database } = (await home.api<{ database: Database }>('POST', '/v1/projects/moved/database')).body
+      const send = await fetch(`${home.platform.api_url}/instance/projects/moved/database/import`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${home.platform.instance.token}`, 'content-type': 'application/sql' },
+        body: new Uint8Array(Buffer.concat(parts)),
+      })
+      expect(send.status).toBe(200)
+      expect(await asked(database.connection_string, fingerprint)).toEqual(seen)
+    } finally {
+      await remove()
+    }
+  })
+})
+
+describe.skipIf(!requires('docker').ok)('with a Docker engine', () => {
+  const docker = new Docker({ socketPath: dockerSocket })
+  const containers = new Map<string, string>()
+  /** Found once: a platform that was killed can't be asked. */
+  const containerOf = async (home: Parameters<typeof viewOf>[0] & { data_dir: string }) => {
+    const known = containers.get(home.data_dir) ?? (await serverIn(docker, (await viewOf(home)).instance_id))!.Id
+    containers.set(home.data_dir, known)
+    return docker.getContainer(known)
+  }
+  restartStories('docker', {
+    async kill(home) {
+      const container = await containerOf(home)
+      // Between two lives its number is 0, which to a signal means: everybody of my own group.
+      const pid = await until(async () => (await container.inspect()).State.Pid || undefined, { what: 'a server to kill' })
+      // As a crash does it: after docker kill the engine would not start it again.
+      process.kill(pid, 'SIGKILL')
+      await until(async () => ((await container.inspect()).State.Pid === pid ? undefined : true), { what: 'the end of postgres' })
+    },
+    runs: async (home) => (await (await containerOf(home)).inspect()).State.Running,
+  })
+
+  test('a network that many ask for at once is one', async () => {
+    const options = await runtimeOptions()
+    const engine = createEngine(options)
+    const name = engine.databaseNetwork('prj_busy')
+    try {
+      await Promise.all(Array.from({ length: 12 }, () => makeNetwork(engine, docker, 'prj_busy')))
+      await makeNetwork(engine, docker, 'prj_busy')
+      expect((await docker.listNetworks({ filters: { name: [name] } })).map((one) => one.Name)).toEqual([name])
+    } finally {
+      await dropNetwork(engine, docker, 'prj_busy')
+      await options.remove()
+    }
+    expect(await docker.listNetworks({ filters: { name: [name] } })).toEqual([])
+  })
+})

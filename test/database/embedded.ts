@@ -1,0 +1,55 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { DatabaseServer, DatabaseSpec } from '../../server/database/database.ts'
+import { createEmbeddedServer } from '../../server/database/embedded-server.ts'
+import { createLog } from '../../server/lib/log.ts'
+import { createTestClock } from '../support/test-clock.ts'
+import { until } from '../support/until.ts'
+
+export const spec: DatabaseSpec = { db_name: 'p_one', db_user: 'p_one', password: 'first-password' }
+
+/** Embedded servers on a data folder that no other user may enter, like the home folder of root, and on a clock that stands still. */
+export function embeddedServers() {
+  const root = mkdtempSync(join(tmpdir(), 'homeport-postgres-'))
+  const closed = join(root, 'closed')
+  const data_dir = join(closed, 'data')
+  mkdirSync(data_dir, { recursive: true, mode: 0o700 })
+  const log: string[] = []
+  const clock = createTestClock({ frozen_at: '2026-01-31' })
+  const open = new Set<DatabaseServer>()
+  const cluster = (folder = data_dir) => join(folder, 'postgres', 'cluster')
+  return {
+    root,
+    closed,
+    data_dir,
+    clock,
+    log,
+    cluster,
+    start(folder = data_dir): DatabaseServer {
+      const server = createEmbeddedServer({ data_dir: folder, clock, log: createLog((line) => log.push(line)) })
+      open.add(server)
+      return server
+    },
+    pidOf: () => Number(readFileSync(join(cluster(), 'postmaster.pid'), 'utf8').split('\n')[0]),
+    async remove() {
+      for (const server of open) await server.close(true)
+      rmSync(root, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}
+
+export const urlOf = async (server: DatabaseServer, one = spec) => {
+  const { host, port } = await server.address('machine')
+  return `postgresql://${one.db_user}:${one.password}@${host}:${port}/${one.db_name}`
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+export const gone = (pid: number) => until(() => (isAlive(pid) ? undefined : true), { what: `the end of process ${pid}` })
