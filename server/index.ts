@@ -228,7 +228,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       archives,
       screenshots,
       backups: care.backups,
-      ...openRemotes({ urls, options, sealer, encryption: masterKey.kind, lan: () => lan, authenticator, rounds: care.rounds }),
+      ...openRemotes({ urls, options, sealer, encryption: masterKey.kind, lan: () => lan, authenticator, rounds: care.rounds, clock }),
       mail: createMail({ url: options.smtp_url, from: options.smtp_from, log }),
       disk: createDisk({
         data_dir,
@@ -318,7 +318,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
 
     const desk = createDesk({ db: store.db, engine, bus, clock, log, owner: foundation.owner })
     closers.push(() => desk.close())
-    const noteRequests = keepLastRequests({ db: store.db, edge, log })
+    const noteRequests = keepLastRequests({ db: store.db, edge, clock, log })
     const signInUrl = async (): Promise<string> => {
       const { code } = await newSignInCode({ db: store.db, clock }, foundation.owner.id, signInLife_ms)
       return `${urls.api}/sign-in?code=${code}`

@@ -1,7 +1,7 @@
 import type { Failure } from '../contract/deployments.ts'
 import { Problem } from '../contract/errors.ts'
 import type { ProjectStatus } from '../contract/projects.ts'
-import { type Clock, isoTime } from '../lib/clock.ts'
+import { type Clock, isoTime, type Timer } from '../lib/clock.ts'
 import type { Bus } from '../lib/bus.ts'
 import type { Log } from '../lib/log.ts'
 import { countOpen, findDeploymentById, findLastReady } from '../store/deployments.ts'
@@ -75,14 +75,14 @@ export function createDesk({ db, engine, bus, clock, log, owner, gather_ms = usu
   const changed = new Set<string>()
   const told = new Set<string>()
   const began = clock.now()
-  let timer: NodeJS.Timeout | undefined
+  let timer: Timer | undefined
   let wait_ms = gather_ms
   let isClosed = false
 
   const off = bus.onAny((name) => {
     if (listeners.size === 0 || !/^(deployment|project|account):/.test(name)) return
     if (name.startsWith('deployment:')) changed.add(name.slice('deployment:'.length))
-    timer ??= setTimeout(() => void tell(), wait_ms)
+    timer ??= clock.setTimeout(() => void tell(), wait_ms)
   })
 
   async function look(ids: string[]): Promise<DeskNews> {
@@ -139,7 +139,7 @@ export function createDesk({ db, engine, bus, clock, log, owner, gather_ms = usu
   return {
     watch(listener) {
       listeners.add(listener)
-      timer ??= setTimeout(() => void tell(), 0)
+      timer ??= clock.setTimeout(() => void tell(), 0)
       return () => void listeners.delete(listener)
     },
 
@@ -161,7 +161,7 @@ export function createDesk({ db, engine, bus, clock, log, owner, gather_ms = usu
 
     close() {
       isClosed = true
-      clearTimeout(timer)
+      timer?.cancel()
       off()
       listeners.clear()
     },

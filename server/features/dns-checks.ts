@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import type { Check } from '../contract/instance.ts'
+import { systemClock } from '../lib/clock.ts'
 import { localEndings } from '../lib/local-endings.ts'
 
 interface DnsFacts {
@@ -50,7 +51,7 @@ async function server({ count, sample, wanted, port, trouble, platform = process
       mend: `Choose another port: homeport settings set dns_server ${usualPort}`,
     }
   if (sample === null) return { name, status: 'ok', message: `Answers at 127.0.0.1:${port}; no name was bought yet.`, mend: null }
-  const late = new Promise<string[]>((done) => setTimeout(() => done([]), patience_ms).unref())
+  const late = new Promise<string[]>((done) => void systemClock.setTimeout(() => done([]), patience_ms).unref())
   const found = await Promise.race([resolve(sample).catch(() => []), late])
   if (found.length > 0)
     return { name, status: 'ok', message: `Answers at 127.0.0.1:${port}; the system finds ${sample} at ${found.join(', ')}.`, mend: null }

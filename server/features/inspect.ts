@@ -3,6 +3,7 @@ import { request as requestSecurely } from 'node:https'
 import { Problem } from '../contract/errors.ts'
 import type { Issue } from '../contract/errors.ts'
 import type { CacheVerdict } from '../contract/network.ts'
+import { type Clock, timeoutSignal } from '../lib/clock.ts'
 import type { Artifact } from '../runtime/runtime.ts'
 import { listCurrent } from '../store/deployments.ts'
 import type { Tx } from '../store/open.ts'
@@ -34,7 +35,7 @@ export async function inspectCache(deps: FeatureDeps, project: ProjectRow, quest
   const host = at.port === (at.is_secure ? 443 : 80) ? name : `${name}:${at.port}`
   const origin = `${at.is_secure ? 'https' : 'http'}://${host}`
   const verdict = deps.cache.inspect({ project_id: project.id, origin, target: found.target, headers })
-  const answer = question.send === true ? await ask({ at, name, host, target: found.target, headers, signal }) : null
+  const answer = question.send === true ? await ask({ at, name, host, target: found.target, headers, signal, clock: deps.clock }) : null
   return { url: `${origin}${found.target}`, ...verdict, ...without, answer }
 }
 
@@ -75,14 +76,15 @@ interface Asked {
   target: string
   headers: Record<string, string>
   signal: AbortSignal
+  clock: Clock
 }
 
 /** A real GET through the edge, read to its end; null when no head came in time. */
-function ask({ at, name, host, target, headers, signal }: Asked): Promise<CacheVerdict['answer']> {
+function ask({ at, name, host, target, headers, signal, clock }: Asked): Promise<CacheVerdict['answer']> {
   const began = performance.now()
   const request = at.is_secure ? requestSecurely : requestPlainly
   return new Promise((resolve) => {
-    const patience = AbortSignal.any([signal, AbortSignal.timeout(readWithin.ms)])
+    const patience = AbortSignal.any([signal, timeoutSignal(clock, readWithin.ms)])
     const asked = request(
       {
         host: at.host,

@@ -1,7 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import { metricsBuckets } from '../contract/metrics.ts'
 import type { Meter, MeterReading } from '../edge/meter.ts'
-import type { Clock } from '../lib/clock.ts'
+import type { Clock, Timer } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { isBusy } from '../store/database.ts'
 import type { MetricsStore } from '../store/metrics.ts'
@@ -71,10 +71,9 @@ export function createMetricsBook(options: { meter: Meter; store: MetricsStore; 
     if (!closed) next(Math.max(flushEvery_ms, 9 * spent))
   }
 
-  let timer: NodeJS.Timeout | undefined
+  let timer: Timer | undefined
   const next = (wait_ms: number): void => {
-    timer = setTimeout(() => (running = round()), wait_ms)
-    timer.unref()
+    timer = clock.setTimeout(() => (running = round()), wait_ms).unref()
   }
   next(flushEvery_ms)
 
@@ -91,7 +90,7 @@ export function createMetricsBook(options: { meter: Meter; store: MetricsStore; 
     },
     async close() {
       closed = true
-      clearTimeout(timer)
+      timer?.cancel()
       await running
       await flush()
     },

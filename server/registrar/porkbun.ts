@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Clock } from '../lib/clock.ts'
+import { type Clock, timeoutSignal } from '../lib/clock.ts'
 import { type Quote, type Registrar, RegistrarFailed, yearsAfter } from './registrar.ts'
 
 export interface PorkbunOptions {
@@ -54,7 +54,7 @@ export function createPorkbunRegistrar(options: PorkbunOptions): Registrar {
         redirect: 'error',
         headers: { 'content-type': 'application/json', ...(key === undefined ? {} : { 'idempotency-key': key }) },
         body: JSON.stringify({ ...body, apikey: api_key, secretapikey: secret_key }),
-        signal: AbortSignal.timeout(timeout_ms),
+        signal: timeoutSignal(clock, timeout_ms),
       })
       status = response.status
       answer = await response.json()

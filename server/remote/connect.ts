@@ -1,9 +1,10 @@
 import { lookup, type LookupAddress, type LookupAllOptions } from 'node:dns'
 import { Agent as HttpAgent, type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
-import type { LookupFunction } from 'node:net'
+import type { LookupFunction, Socket } from 'node:net'
 import { pipeline } from 'node:stream/promises'
 import { Problem } from '../contract/errors.ts'
+import type { Clock, Timer } from '../lib/clock.ts'
 import { explain } from './explain.ts'
 import { bare, inTheClear, isNear } from './origin.ts'
 import { trusted } from './trust.ts'
@@ -43,11 +44,11 @@ export type Ask = (origin: string, question: Question) => Promise<IncomingMessag
  * Asks an origin and resolves with the head of its answer; the body is to be read or destroyed. Never goes anywhere else: a redirect
  * is an answer like any other. Rejects with `remote_unreachable`, or with the reason of the signal.
  */
-export function createAsk(resolve: Resolve = lookup): Ask {
+export function createAsk(clock: Clock, resolve: Resolve = lookup): Ask {
   return async (origin, question) => {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await askOnce(origin, question, resolve)
+        return await askOnce(origin, question, clock, resolve)
       } catch (error) {
         if (question.signal.aborted) throw question.signal.reason
         // A kept connection may have been closed by the other side this very moment.
@@ -65,7 +66,7 @@ class TooLate extends Error {
   readonly code = 'ETIMEDOUT'
 }
 
-function askOnce(origin: string, question: Question, resolve: Resolve): Promise<IncomingMessage> {
+function askOnce(origin: string, question: Question, clock: Clock, resolve: Resolve): Promise<IncomingMessage> {
   const url = new URL(origin)
   const isSecure = url.protocol === 'https:'
   const { promise, resolve: settle, reject } = Promise.withResolvers<IncomingMessage>()
@@ -86,31 +87,23 @@ function askOnce(origin: string, question: Question, resolve: Resolve): Promise<
     // Whatever the environment says.
     ...(isSecure ? { rejectUnauthorized: true, secureContext: trusted() } : {}),
   })
-  let timer = setTimeout(() => request.destroy(new TooLate('no connection')), connect_ms)
-  let answered: IncomingMessage | undefined
+  let timer = clock.setTimeout(() => request.destroy(new TooLate('no connection')), connect_ms)
+  let silence: Timer | undefined
 
   request.once('socket', (socket) => {
-    const fellSilent = () => {
-      const { bytesRead } = socket
-      // Timers come before what is to be read: when it was us who were held up, it is here already.
-      setImmediate(() => socket.bytesRead === bytesRead && (answered ?? request).destroy(new TooLate('silence')))
-    }
-    const connected = () => clearTimeout(timer)
+    const connected = () => timer.cancel()
     if (request.reusedSocket) connected()
     else socket.once(isSecure ? 'secureConnect' : 'connect', connected)
-    // Both ways: a body that does not get on is as silent as an answer that does not come.
-    socket.setTimeout(question.head_ms)
-    socket.on('timeout', fellSilent)
-    request.once('close', () => socket.off('timeout', fellSilent))
+    silence = watchSilence(clock, socket, question.head_ms, () => request.destroy(new TooLate('silence')))
   })
   request.once('finish', () => {
-    clearTimeout(timer)
-    timer = setTimeout(() => request.destroy(new TooLate('no answer')), question.head_ms)
+    timer.cancel()
+    timer = clock.setTimeout(() => request.destroy(new TooLate('no answer')), question.head_ms)
   })
   request.once('response', (answer) => {
-    clearTimeout(timer)
-    answered = answer
-    answer.socket.setTimeout(question.idle_ms)
+    timer.cancel()
+    silence?.cancel()
+    silence = watchSilence(clock, answer.socket, question.idle_ms, () => answer.destroy(new TooLate('silence')))
     // Who reads it is told by the stream; nobody else has to care.
     answer.on('error', () => {})
     // It may answer before it has the whole body: the rest is not wanted then.
@@ -118,7 +111,8 @@ function askOnce(origin: string, question: Question, resolve: Resolve): Promise<
     settle(answer)
   })
   request.once('close', () => {
-    clearTimeout(timer)
+    timer.cancel()
+    silence?.cancel()
     fresh?.destroy()
     // Such as after a 101, which is neither an answer nor an error.
     reject(new Error('The connection ended without an answer.'))
@@ -137,6 +131,32 @@ function askOnce(origin: string, question: Question, resolve: Resolve): Promise<
       request.destroy()
     })
   return promise
+}
+
+/** Looks at a connection so often in the time for which it may be silent. */
+const silenceChecks = 4
+
+/**
+ * Calls `tell` once nothing went over a connection for `ms` milliseconds, in either direction: a body that does not get on is as silent
+ * as an answer that does not come. The checks are counted, because timers run before data is read: after this process was held up, one
+ * check falls due and not all of them.
+ */
+function watchSilence(clock: Clock, socket: Socket, ms: number, tell: () => void): Timer {
+  const transferred = () => socket.bytesRead + socket.bytesWritten
+  let before = transferred()
+  let unchanged = 0
+  const timer = clock.setInterval(() => {
+    const now = transferred()
+    unchanged = now === before ? unchanged + 1 : 0
+    before = now
+    if (unchanged < silenceChecks) return
+    setImmediate(() => {
+      if (transferred() !== now) return
+      timer.cancel()
+      tell()
+    })
+  }, ms / silenceChecks)
+  return timer
 }
 
 /**

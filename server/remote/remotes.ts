@@ -2,6 +2,7 @@ import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import { allOperations, type OperationId } from '../contract/index.ts'
 import type { EventStream, OperationSpec } from '../contract/operation.ts'
 import { Problem } from '../contract/errors.ts'
+import { type Clock, timeoutSignal } from '../lib/clock.ts'
 import { maskToken } from './clean.ts'
 import { createAsk, type Resolve } from './connect.ts'
 import { readEvents } from './events.ts'
@@ -59,16 +60,16 @@ export interface Patience {
 const usualPatience: Patience = { probe_ms: 15_000, read_ms: 30_000, change_ms: 180_000, idle_ms: 30_000, stream_idle_ms: 60_000 }
 const pngStart = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
 
-export function createRemotes(options: { isOwn: (url: URL) => boolean; patience?: Patience; resolve?: Resolve }): Remotes {
-  const { isOwn, patience = usualPatience } = options
-  const ask = createAsk(options.resolve)
+export function createRemotes(options: { isOwn: (url: URL) => boolean; clock: Clock; patience?: Patience; resolve?: Resolve }): Remotes {
+  const { isOwn, clock, patience = usualPatience } = options
+  const ask = createAsk(clock, options.resolve)
   const underWay = new Map<string, Set<AbortController>>()
 
   return {
     readOrigin: (text) => readOrigin(text, isOwn),
 
     async probe(target) {
-      const signal = AbortSignal.timeout(2 * patience.probe_ms)
+      const signal = timeoutSignal(clock, 2 * patience.probe_ms)
       const answer = await ask(target.origin, {
         method: 'GET',
         path: '/v1/projects?limit=1',

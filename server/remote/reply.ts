@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
+import { systemClock } from '../lib/clock.ts'
 import { Problem } from '../contract/errors.ts'
 import { clean, maskToken } from './clean.ts'
 import { explain } from './explain.ts'
@@ -39,7 +40,7 @@ export function checkHead(answer: IncomingMessage, origin: string): void {
 export async function readBytes(answer: IncomingMessage, origin: string, limit = maxBytes): Promise<Buffer> {
   const { host } = new URL(origin)
   const tooLarge = () => unreachable(`${host} answers with more than ${Math.ceil(limit / 2 ** 20)} MiB, which no answer of Homeport has.`)
-  const late = setTimeout(() => answer.destroy(unreachable(`${host} did not come to the end of its answer.`)), whole_ms)
+  const late = systemClock.setTimeout(() => answer.destroy(unreachable(`${host} did not come to the end of its answer.`)), whole_ms)
   const chunks: Buffer[] = []
   let size = 0
   try {
@@ -54,7 +55,7 @@ export async function readBytes(answer: IncomingMessage, origin: string, limit =
     answer.destroy()
     throw error instanceof Problem ? error : unreachable(explain(error, host))
   } finally {
-    clearTimeout(late)
+    late.cancel()
   }
 }
 

@@ -1,13 +1,14 @@
 import type { Edge } from '../edge/edge.ts'
-import { isoTime } from '../lib/clock.ts'
+import { type Clock, isoTime } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Db } from '../store/open.ts'
 
 const every_ms = 1_000
 
 /** Writes down when each project was last asked for something: gathered, since a write per request would cost more than the request. */
-export function keepLastRequests({ db, edge, log }: { db: Db; edge: Pick<Edge, 'takeLastRequests'>; log: Log }) {
-  const timer = setInterval(() => {
+export function keepLastRequests(options: { db: Db; edge: Pick<Edge, 'takeLastRequests'>; clock: Clock; log: Log }) {
+  const { db, edge, clock, log } = options
+  const timer = clock.setInterval(() => {
     const seen = edge.takeLastRequests()
     if (seen.size === 0) return
     db.write((tx) => {
@@ -21,5 +22,5 @@ export function keepLastRequests({ db, edge, log }: { db: Db; edge: Pick<Edge, '
       }
     }).catch((error: unknown) => log.warn('last_requests_not_stored', { error }))
   }, every_ms)
-  return { close: () => clearInterval(timer) }
+  return { close: () => timer.cancel() }
 }

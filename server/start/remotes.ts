@@ -1,5 +1,6 @@
 import type { Authenticator } from '../features/authenticate.ts'
 import { createRemoteTokens } from '../features/remote-tokens.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Lan } from '../lan/lan.ts'
 import type { PlatformOptions } from '../options.ts'
 import { createRemotes } from '../remote/remotes.ts'
@@ -15,10 +16,11 @@ interface RemoteParts {
   lan(): Lan | undefined
   authenticator: Authenticator
   rounds: Pick<Rounds, 'add'>
+  clock: Clock
 }
 
 /** Other instances, told apart from this very one by the names that it answers to. */
-export function openRemotes({ options, urls, sealer, encryption, lan, authenticator, rounds }: RemoteParts) {
+export function openRemotes({ options, urls, sealer, encryption, lan, authenticator, rounds, clock }: RemoteParts) {
   const remoteTokens = createRemoteTokens({ sealer, encryption })
   rounds.add('remote_tokens', () => remoteTokens.sweep(authenticator.credentialAlive))
   const isOwn = (url: URL): boolean => {
@@ -27,7 +29,7 @@ export function openRemotes({ options, urls, sealer, encryption, lan, authentica
     if (url.host === own.host || (isHere && portOf(url) === portOf(own))) return true
     return [...options.names, ...(lan()?.hosts() ?? [])].some((name) => [url.host, url.hostname].includes(name.toLowerCase()))
   }
-  return { remotes: createRemotes({ isOwn }), remoteTokens }
+  return { remotes: createRemotes({ isOwn, clock }), remoteTokens }
 }
 
 const portOf = (url: URL) => (url.port === '' ? (url.protocol === 'https:' ? '443' : '80') : url.port)

@@ -76,11 +76,13 @@ describe('POST database', () => {
     await world.ask(carded, 'POST', '/v1/projects', { name: 'n', slug: 'carded' })
     expect((await world.ask(carded, 'POST', path('carded'))).status).toBe(201)
 
-    // The owner's own account, by the settings that emulate a plan: what is there stays, and is told as before.
-    await world.ask('owner', 'PATCH', '/instance/settings', { plan: 'starter', payment_method: false })
-    expectRefusal(await world.ask('owner', 'POST', path('twice')), 402, 'payment_method_required')
-    expect((await world.ask('owner', 'GET', path('twice'))).status).toBe(200)
-    await world.ask('owner', 'PATCH', '/instance/settings', { plan: 'enterprise', payment_method: true })
+    // The instance owner's account, by the settings that emulate a plan: what is there stays, and is told as before.
+    await world.home.instanceOwner.createProject({ slug: 'emulated' })
+    expect((await world.ask('instance_owner', 'POST', path('emulated'))).status).toBe(201)
+    await world.ask('instance_owner', 'PATCH', '/instance/settings', { plan: 'starter', payment_method: false })
+    expectRefusal(await world.ask('instance_owner', 'POST', path('emulated')), 402, 'payment_method_required')
+    expect((await world.ask('instance_owner', 'GET', path('emulated'))).status).toBe(200)
+    await world.ask('instance_owner', 'PATCH', '/instance/settings', { plan: 'enterprise', payment_method: true })
   })
 })
 

@@ -18,13 +18,14 @@ const at = (slug: string) => `/v1/projects/${slug}/domains`
 beforeAll(async () => {
   world = await startWorld()
   dns = await startDns()
-  await world.ask('owner', 'PATCH', '/instance/settings', { dns_resolvers: [dns.address] })
+  await world.ask('instance_owner', 'PATCH', '/instance/settings', { dns_resolvers: [dns.address] })
   await world.home.createProject({ slug: 'shop' })
   await world.home.createProject({ slug: 'blog' })
   neighbour = await world.add('neighbour@example.com', { plan: 'basic' })
   await world.ask(neighbour, 'POST', '/v1/projects', { name: 'n', slug: 'strange' })
 })
 afterAll(async () => {
+  await world.ask('instance_owner', 'PATCH', '/instance/settings', { dns_resolvers: null })
   await world.close()
   await dns.close()
 })
@@ -183,9 +184,9 @@ describe('GET domains', () => {
   })
 
   test('platform_ip is the setting’s, when there is one', async () => {
-    await world.ask('owner', 'PATCH', '/instance/settings', { platform_ip: '203.0.113.7' })
+    await world.ask('instance_owner', 'PATCH', '/instance/settings', { platform_ip: '203.0.113.7' })
     expect((await world.ask('owner', 'GET', '/v1/domains')).body.platform_ip).toBe('203.0.113.7')
-    await world.ask('owner', 'PATCH', '/instance/settings', { platform_ip: null })
+    await world.ask('instance_owner', 'PATCH', '/instance/settings', { platform_ip: null })
     expect((await world.ask('owner', 'GET', '/v1/domains')).body.platform_ip).toBe(ip)
   })
 
@@ -193,7 +194,7 @@ describe('GET domains', () => {
     '400 a resolver that is none: %s',
     async (...list) => {
       expectRefusal(
-        await world.ask('owner', 'PATCH', '/instance/settings', { dns_resolvers: list.filter((one) => typeof one === 'string') }),
+        await world.ask('instance_owner', 'PATCH', '/instance/settings', { dns_resolvers: list.filter((one) => typeof one === 'string') }),
         400,
         'invalid_input',
       )
@@ -221,7 +222,7 @@ describe('POST verify', () => {
 
   test('HTTPS shows a certificate for it as long as it is verified', async () => {
     const port = Number(new URL(world.home.platform.instance.edge_https_url ?? '').port)
-    await world.ask('owner', 'POST', '/instance/https/trust')
+    await world.ask('instance_owner', 'POST', '/instance/https/trust')
     const ask = () => getSecure(port, '/', { ca: readFileSync(join(world.home.data_dir, 'authority.crt'), 'utf8'), servername: 'safe.example.com' })
     const { id } = await add('safe.example.com')
     await expect(ask()).rejects.toThrow()

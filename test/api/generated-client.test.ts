@@ -8,21 +8,20 @@ import { generateApi } from 'swagger-typescript-api'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operations } from '../../server/contract/index.ts'
 import { tgzOf } from '../support/archives.ts'
-import { startTestPlatform } from '../support/platform.ts'
-import type { TestPlatform } from '../support/platform.ts'
+import { type AccountPlatform, sharedPlatform } from '../support/shared-platform.ts'
 
 /*
  * What a customer does with /openapi.json: a public generator makes a typed client of it, the compiler takes it and a program
  * written against it, and that program does the main job against a running instance.
  */
 
-let home: TestPlatform
+let home: AccountPlatform
 let folder: string
 const run = promisify(execFile)
 const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc')
 
 beforeAll(async () => {
-  home = await startTestPlatform({ runtime: 'process' })
+  home = await sharedPlatform()
   folder = mkdtempSync(join(tmpdir(), 'homeport-client-'))
   const spec = (await (await fetch(`${home.platform.api_url}/openapi.json`)).json()) as never
   await generateApi({ spec, output: folder, fileName: 'client.ts', silent: true })

@@ -126,14 +126,14 @@ describe('watching', () => {
   })
 
   test('a repository that is not there is told in plain words, and looked at again', async () => {
-    await world.ask('owner', 'PATCH', '/v1/projects/unlinked', { repo_url: 'file:///nowhere/to/be/found' })
+    await world.ask('instance_owner', 'PATCH', '/v1/projects/unlinked', { repo_url: 'file:///nowhere/to/be/found' })
     const { status, body } = await world.ask('owner', 'POST', '/instance/projects/unlinked/watching/check')
     expect(status).toBe(200)
     expect(body.watching).toMatchObject({
       state: 'failing',
       message: 'The folder of the repository is not on this machine. Check the file:// address.',
     })
-    await world.ask('owner', 'PATCH', '/v1/projects/unlinked', { repo_url: repository.url })
+    await world.ask('instance_owner', 'PATCH', '/v1/projects/unlinked', { repo_url: repository.url })
     expect((await world.ask('owner', 'POST', '/instance/projects/unlinked/watching/check')).body.watching).toMatchObject({
       state: 'watching',
       message: null,

@@ -6,13 +6,11 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { DeploymentDetail } from '../../server/contract/deployments.ts'
 import { tgzOf, zipOf } from '../support/archives.ts'
-import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, tinyServer } from '../support/repository.ts'
 import { until } from '../support/until.ts'
-import { expectRefusal, startWorld, type World } from './world.ts'
+import { expectRefusal, startWorld, type Who, type World } from './world.ts'
 
 let world: World
-let elsewhere: TestPlatform
 const folders: string[] = []
 /** Packed before anything runs: it takes so long that a server would hang up on who falls silent meanwhile. */
 const large = tgzOf(Object.entries({ ...tinyServer('large'), 'cargo.bin': randomBytes(24 * 2 ** 20) }).map(([name, data]) => ({ name, data })))
@@ -24,10 +22,8 @@ const newFolder = () => {
 
 beforeAll(async () => {
   world = await startWorld()
-  elsewhere = await startTestPlatform({ runtime: 'process' })
 })
 afterAll(async () => {
-  await elsewhere.remove()
   await world.close()
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
@@ -39,14 +35,14 @@ const outgoing = () => {
   return existsSync(folder) ? readdirSync(folder) : []
 }
 const pathOf = (slug: string, id: string) => `/instance/projects/${slug}/deployments/${id}/source`
-const get = (slug: string, id: string, signal?: AbortSignal) =>
+const get = (slug: string, id: string, { signal, who = 'owner' }: { signal?: AbortSignal; who?: Who } = {}) =>
   fetch(world.home.platform.api_url + pathOf(slug, id), {
-    headers: { authorization: `Bearer ${world.tokens.owner}` },
+    headers: { authorization: `Bearer ${world.tokens[who]}` },
     ...(signal ? { signal } : {}),
   })
 
-async function archiveOf(slug: string, id: string): Promise<Buffer> {
-  const answer = await get(slug, id)
+async function archiveOf(slug: string, id: string, who: Who = 'owner'): Promise<Buffer> {
+  const answer = await get(slug, id, { who })
   expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/gzip'])
   return Buffer.from(await answer.arrayBuffer())
 }
@@ -58,24 +54,24 @@ function listOf(archive: Buffer): string[] {
     .split('\n')
     .map((line) => line.replace(/^(\S+)\s+\S+\s+\d+ \S+ \S+ (?=source)/, '$1 '))
 }
-async function send(to: TestPlatform, slug: string, archive: Buffer, type = 'application/gzip'): Promise<DeploymentDetail> {
-  const answer = await fetch(`${to.platform.api_url}/v1/projects/${slug}/upload`, {
+async function send(slug: string, archive: Buffer, type = 'application/gzip'): Promise<DeploymentDetail> {
+  const answer = await fetch(`${world.home.platform.api_url}/v1/projects/${slug}/upload`, {
     method: 'POST',
     body: new Uint8Array(archive),
-    headers: { authorization: `Bearer ${to.platform.instance.token}`, 'content-type': type },
+    headers: { authorization: `Bearer ${world.tokens.owner}`, 'content-type': type },
   })
   const body = (await answer.json()) as { deployment_id: string }
   expect([answer.status, body]).toEqual([201, expect.anything()])
-  return to.ended(slug, body.deployment_id)
+  return world.home.ended(slug, body.deployment_id)
 }
 async function deployFolder(slug: string, path: string): Promise<DeploymentDetail> {
-  const answer = await world.ask('owner', 'POST', '/instance/deploy-folder', { path, slug })
+  const answer = await world.ask('instance_owner', 'POST', '/instance/deploy-folder', { path, slug })
   expect(answer.status).toBe(201)
-  return world.home.ended(slug, (answer.body.deployment as { id: string }).id)
+  return world.home.instanceOwner.ended(slug, (answer.body.deployment as { id: string }).id)
 }
 
 describe('GET source', () => {
-  test('of a git deployment: the commit and not the head, as another platform builds it', async () => {
+  test('of a git deployment: the commit and not the head, as it is built again elsewhere', async () => {
     const repository = makeRepository({ ...tinyServer('one'), 'node_modules/left/index.js': '1', '.env.example': 'A=' })
     writeFileSync(join(repository.folder, 'run.sh'), '#!/bin/sh\n')
     chmodSync(join(repository.folder, 'run.sh'), 0o755)
@@ -97,9 +93,9 @@ describe('GET source', () => {
     ])
     // The same source is the same bytes.
     expect((await archiveOf('from-git', id)).equals(archive)).toBe(true)
-    await elsewhere.createProject({ slug: 'from-git' })
-    expect(await send(elsewhere, 'from-git', archive)).toMatchObject({ status: 'ready', source: 'upload' })
-    expect((await elsewhere.edge('from-git.localhost')).body).toBe('one')
+    await world.home.createProject({ slug: 'git-again' })
+    expect(await send('git-again', archive)).toMatchObject({ status: 'ready', source: 'upload' })
+    expect((await world.home.edge('git-again.localhost')).body).toBe('one')
 
     repository.remove()
     const answer = await world.ask('owner', 'GET', pathOf('from-git', id))
@@ -112,7 +108,7 @@ describe('GET source', () => {
     const files = Object.entries(tinyServer('zipped')).map(([name, data]) => ({ name: `top/apps/web/${name}`, data, mode: 0o100644 }))
     const zip = zipOf([...files, { name: 'top/apps/web/.git/config', data: 'token' }, { name: 'top/apps/web/node_modules/a.js', data: '1' }])
     await world.ask('owner', 'PATCH', '/v1/projects/from-zip', { root_directory: 'apps/web' })
-    const first = await send(world.home, 'from-zip', zip, 'application/zip')
+    const first = await send('from-zip', zip, 'application/zip')
     expect(first.status).toBe('ready')
     const archive = await archiveOf('from-zip', first.id)
     expect(listOf(archive).map((line) => line.split(' ')[1])).toEqual([
@@ -122,15 +118,12 @@ describe('GET source', () => {
       'source/apps/web/package.json',
       'source/apps/web/server.js',
     ])
-    await elsewhere.createProject({ slug: 'from-zip' })
-    await elsewhere.api('PATCH', '/v1/projects/from-zip', { root_directory: 'apps/web' })
-    expect((await send(elsewhere, 'from-zip', archive)).status).toBe('ready')
+    await world.home.createProject({ slug: 'zip-again' })
+    await world.home.api('PATCH', '/v1/projects/zip-again', { root_directory: 'apps/web' })
+    const again = await send('zip-again', archive)
+    expect(again.status).toBe('ready')
     // What came from here is given away as well, and is the same still.
-    const there = await elsewhere.api<{ deployments: { id: string }[] }>('GET', '/v1/projects/from-zip/deployments')
-    const again = await fetch(elsewhere.platform.api_url + pathOf('from-zip', there.body.deployments[0]?.id ?? ''), {
-      headers: { authorization: `Bearer ${elsewhere.platform.instance.token}` },
-    })
-    expect(listOf(Buffer.from(await again.arrayBuffer()))).toEqual(listOf(archive))
+    expect(listOf(await archiveOf('zip-again', again.id))).toEqual(listOf(archive))
     // A retry has its own id and the same source.
     const retry = await world.ask('owner', 'POST', `/v1/projects/from-zip/deployments/${first.id}/retry`)
     const second = await world.home.ended('from-zip', String(retry.body.deployment_id))
@@ -143,21 +136,21 @@ describe('GET source', () => {
     const repository = makeRepository(tinyServer('foldered'))
     const clean = await deployFolder('from-folder', repository.folder)
     expect(clean.status).toBe('ready')
-    const archive = await archiveOf('from-folder', clean.id)
+    const archive = await archiveOf('from-folder', clean.id, 'instance_owner')
     writeFileSync(join(repository.folder, 'new.txt'), 'not committed')
     const dirty = await deployFolder('from-folder', repository.folder)
-    expect(listOf(await archiveOf('from-folder', dirty.id))).toContain('-rw-r--r-- source/new.txt')
-    expect((await archiveOf('from-folder', clean.id)).equals(archive)).toBe(true)
+    expect(listOf(await archiveOf('from-folder', dirty.id, 'instance_owner'))).toContain('-rw-r--r-- source/new.txt')
+    expect((await archiveOf('from-folder', clean.id, 'instance_owner')).equals(archive)).toBe(true)
 
     rmSync(join(world.home.data_dir, 'sources'), { recursive: true })
     for (const id of [clean.id, dirty.id]) {
-      const answer = await world.ask('owner', 'GET', pathOf('from-folder', id))
+      const answer = await world.ask('instance_owner', 'GET', pathOf('from-folder', id))
       expectRefusal(answer, 404, 'source_not_found')
       expect(answer.body.message).toContain('Deploy it again')
     }
     rmSync(join(repository.folder, 'new.txt'))
-    expect(listOf(await archiveOf('from-folder', clean.id))).toEqual(listOf(archive))
-    expectRefusal(await world.ask('owner', 'GET', pathOf('from-folder', dirty.id)), 404, 'source_not_found')
+    expect(listOf(await archiveOf('from-folder', clean.id, 'instance_owner'))).toEqual(listOf(archive))
+    expectRefusal(await world.ask('instance_owner', 'GET', pathOf('from-folder', dirty.id)), 404, 'source_not_found')
     repository.remove()
 
     const plain = newFolder()
@@ -165,13 +158,13 @@ describe('GET source', () => {
     writeFileSync(join(plain, 'public', 'index.html'), 'hello')
     writeFileSync(join(plain, '.env'), 'SECRET=1')
     const bare = await deployFolder('from-bare', plain)
-    expect(listOf(await archiveOf('from-bare', bare.id)).map((line) => line.split(' ')[1])).toEqual([
+    expect(listOf(await archiveOf('from-bare', bare.id, 'instance_owner')).map((line) => line.split(' ')[1])).toEqual([
       'source/',
       'source/public/',
       'source/public/index.html',
     ])
     rmSync(join(world.home.data_dir, 'sources', bare.id), { recursive: true })
-    expectRefusal(await world.ask('owner', 'GET', pathOf('from-bare', bare.id)), 404, 'source_not_found')
+    expectRefusal(await world.ask('instance_owner', 'GET', pathOf('from-bare', bare.id)), 404, 'source_not_found')
   })
 
   test('404 for what never had a source, and for everybody else’s', async () => {
@@ -187,17 +180,17 @@ describe('GET source', () => {
 
   test('who leaves half-way, or does not read at all, leaves nothing behind', async () => {
     await world.home.createProject({ slug: 'large' })
-    const { id, status } = await send(world.home, 'large', large)
+    const { id, status } = await send('large', large)
     expect(status).toBe('ready')
     const gone = new AbortController()
-    const answer = await get('large', id, gone.signal)
+    const answer = await get('large', id, { signal: gone.signal })
     const reader = answer.body!.getReader()
     await reader.read()
     expect(outgoing()).toHaveLength(1)
     gone.abort()
     await until(() => outgoing().length === 0 || undefined, { what: 'the place to be empty again' })
     const early = new AbortController()
-    const asked = get('large', id, early.signal).catch(() => undefined)
+    const asked = get('large', id, { signal: early.signal }).catch(() => undefined)
     await until(() => outgoing().length > 0 || undefined, { what: 'it to be under way' })
     early.abort()
     await asked

@@ -1,16 +1,14 @@
 import { expect } from 'vitest'
 import type { Deployment } from '../../server/contract/deployments.ts'
-import type { Account, User } from '../../server/contract/instance.ts'
-import { startTestPlatform } from '../support/platform.ts'
-import type { TestPlatform } from '../support/platform.ts'
 import { makeRepository, tinyServer } from '../support/repository.ts'
 import type { Repository } from '../support/repository.ts'
+import { type AccountPlatform, sharedPlatform } from '../support/shared-platform.ts'
 
 /**
- * A started platform with people in it: `owner` of the instance, `member` of the owner's team, `stranger` with an account of
- * their own, `gone` who was removed, `nobody` without sign-in.
+ * A new account on the shared platform, with people in and around it: `owner` of the account, `member` of its team, `stranger` with
+ * another account, `gone` who was removed, `nobody` without sign-in; and the owner of the whole instance.
  */
-export type Who = 'owner' | 'member' | 'stranger' | 'gone' | 'nobody'
+export type Who = 'owner' | 'member' | 'stranger' | 'gone' | 'nobody' | 'instance_owner'
 
 export interface Answer {
   status: number
@@ -20,19 +18,29 @@ export interface Answer {
 }
 
 export interface World {
-  home: TestPlatform
+  home: AccountPlatform
   tokens: Record<Who, string | null>
   repository: Repository
+  /** Projects with this repository are made by `home.createProject`: a folder is linked by the owner of the instance alone. */
   ask(who: Who | { token: string }, method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
-  /** Adds a person and returns their token. */
-  add(email: string, more?: { plan?: string; verified?: boolean; card?: boolean }): Promise<{ token: string; user: User; account: Account }>
+  add: AccountPlatform['addPerson']
   close(): Promise<void>
 }
 
 export async function startWorld(): Promise<World> {
-  const home = await startTestPlatform({ runtime: 'process' })
+  const home = await sharedPlatform()
   const repository = makeRepository(tinyServer('one'))
-  const tokens: World['tokens'] = { owner: home.platform.instance.token, member: null, stranger: null, gone: null, nobody: null }
+  const add = home.addPerson
+  const tokens: World['tokens'] = {
+    owner: home.owner.token,
+    member: (await add('member@example.com')).token,
+    stranger: (await add('stranger@example.com')).token,
+    gone: (await add('gone@example.com')).token,
+    nobody: null,
+    instance_owner: home.instanceOwner.token,
+  }
+  await home.instanceOwner.api('DELETE', '/instance/users/gone%40example.com')
+  await home.instanceOwner.api('POST', '/instance/team', { owner_email: home.owner.user.email, member_email: 'member@example.com' })
 
   const ask: World['ask'] = async (who, method, path, body, headers = {}) => {
     const token = typeof who === 'string' ? tokens[who] : who.token
@@ -51,19 +59,6 @@ export async function startWorld(): Promise<World> {
     const isJson = answer.headers.get('content-type')?.startsWith('application/json') ?? false
     return { status: answer.status, headers: answer.headers, text, body: isJson ? (JSON.parse(text) as Record<string, unknown>) : {} }
   }
-  const add: World['add'] = async (email, more = {}) => {
-    const answer = await ask('owner', 'POST', '/instance/users', { email, ...more })
-    expect(answer.status).toBe(201)
-    return answer.body as { token: string; user: User; account: Account }
-  }
-
-  await ask('owner', 'PATCH', '/instance/settings', { rate_limit_authenticated: 1_000_000, rate_limit_anonymous: 1_000_000 })
-  tokens.member = (await add('member@example.com')).token
-  tokens.stranger = (await add('stranger@example.com')).token
-  tokens.gone = (await add('gone@example.com')).token
-  await ask('owner', 'DELETE', '/instance/users/gone%40example.com')
-  await ask('owner', 'POST', '/instance/team', { owner_email: await ownerEmail(ask), member_email: 'member@example.com' })
-
   return {
     home,
     tokens,
@@ -75,25 +70,6 @@ export async function startWorld(): Promise<World> {
       repository.remove()
     },
   }
-}
-
-async function ownerEmail(ask: World['ask']): Promise<string> {
-  return ((await ask('owner', 'GET', '/instance/session')).body.user as User).email
-}
-
-/**
- * How long something takes, in seconds of a clock that stands still while this process does: the platform is in it, and what it does
- * by its own timers is not late because the machine stalls.
- */
-export async function secondsOf(work: () => Promise<unknown>): Promise<number> {
-  let ticks = 0
-  const ticking = setInterval(() => ticks++, 100)
-  try {
-    await work()
-  } finally {
-    clearInterval(ticking)
-  }
-  return ticks / 10
 }
 
 export function expectRefusal(answer: Answer, status: number, error: string): void {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type BillingStatus, billingStatus } from '../../server/contract/billing.ts'
 import { createDice } from '../support/dice.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
@@ -9,12 +9,17 @@ import { type StandIn, startStripe, type StripeEvent } from '../support/stripe-s
 let stripe: StandIn
 let home: TestPlatform
 let token: string
-beforeEach(async () => {
+let people = 0
+beforeAll(async () => {
   stripe = await startStripe()
   home = await startTestPlatform({ runtime: 'process', stripe: stripe.options })
-  token = await join('ann@example.com')
 })
-afterEach(async () => {
+/** Each test begins with a new account and with an empty Stripe. */
+beforeEach(async () => {
+  stripe.reset()
+  token = await join(`ann-${++people}@example.com`)
+})
+afterAll(async () => {
   await home.remove()
   await stripe.close()
 })

@@ -1,19 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { billingStatus } from '../../server/contract/billing.ts'
 import { readOptions } from '../../server/options.ts'
-import { startTestPlatform, type TestPlatform, until } from '../support/platform.ts'
+import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, tinyServer } from '../support/repository.ts'
+import { until } from '../support/until.ts'
 
 /* What a plan allows, without a payment processor: every value is tried out by the owner's settings. */
 
 const day_ms = 86_400_000
 let home: TestPlatform
-let ahead_ms = 0
 beforeAll(async () => {
-  home = await startTestPlatform({
-    runtime: 'process',
-    clock: { now: () => Date.now() + ahead_ms, monotonic: () => performance.now() },
-  })
+  home = await startTestPlatform({ runtime: 'process' })
 })
 afterAll(() => home.remove())
 
@@ -88,17 +85,16 @@ test('a trial of a starter account has the limits of pro while it runs, and not 
   await set({ plan: 'starter', trial_days: 14, payment_method: false })
   const running = await status()
   expect(running.plan).toBe('starter')
-  expect(Date.parse(running.trial_ends_at ?? '') - Date.now()).toBeGreaterThan(13 * day_ms)
+  expect(Date.parse(running.trial_ends_at ?? '') - (await home.now())).toBeGreaterThan(13 * day_ms)
   expect((await patch('one', { memory_limit_mb: 1024, always_warm: true })).project).toMatchObject({ memory_limit_mb: 1024, always_warm: true })
 
-  ahead_ms = 13 * day_ms
+  await home.jump(13 * day_ms)
   expect((await home.api<{ settings: unknown }>('GET', '/instance/settings')).body.settings).toMatchObject({ trial_days: 1 })
-  ahead_ms = 14 * day_ms + 1000
+  await home.jump(day_ms + 1000)
   expect((await home.api<{ settings: unknown }>('GET', '/instance/settings')).body.settings).toMatchObject({ trial_days: 0 })
   expect((await patch('one', { always_warm: true })).error).toBe('paid_plan_required')
   const database = await home.api('POST', '/v1/projects/one/database')
   expect(database.body.error).toBe('payment_method_required')
-  ahead_ms = 0
   await set({ plan: 'enterprise', trial_days: null, payment_method: true })
   expect(await status()).toMatchObject({ plan: 'enterprise', trial_ends_at: null })
 })

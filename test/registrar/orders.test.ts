@@ -14,12 +14,13 @@ import { findOwnedByHostname } from '../../server/store/owned-domains.ts'
 import { findAccount } from '../../server/store/people.ts'
 import { createSealer } from '../../server/store/sealed.ts'
 import { type PorkbunStandIn, startPorkbun } from '../support/porkbun-stand-in.ts'
+import { fixedClock, type TestClock } from '../support/test-clock.ts'
 
 /** Orders at Porkbun's stand-in, on a real ledger, with a clock that is turned. */
 const day = 24 * 3_600_000
 const begin = Date.parse('2026-03-01T12:00:00.000Z')
 
-let now: number
+let clock: TestClock
 let folder: string
 let store: Store
 let porkbun: PorkbunStandIn
@@ -29,12 +30,11 @@ let round: () => Promise<void>
 let refreshed: string[]
 
 beforeEach(async () => {
-  now = begin
+  clock = fixedClock(begin)
   refreshed = []
   folder = mkdtempSync(join(tmpdir(), 'homeport-orders-'))
-  const clock = { now: () => now, monotonic: () => performance.now() }
   store = await openStore({ data_dir: folder, after_crash: false, clock })
-  porkbun = await startPorkbun(() => now)
+  porkbun = await startPorkbun(clock.now)
   await store.db.write((tx) => {
     tx.sqlRun("INSERT INTO accounts (id, plan, has_payment_method, created_at) VALUES ('acc_1', 'pro', 1, ?), ('acc_2', 'pro', 1, ?)", '2026', '2026')
     const project = `INSERT INTO projects (id, account_id, name, slug, repo_is_trusted, repo_branch, node_version, install_command, build_command, root_directory,
@@ -175,10 +175,10 @@ describe('renewal', () => {
   const ends = async () => (await owned())?.expires_at
 
   test('not before thirty days before its end; then once', async () => {
-    now = begin + 334 * day
+    await clock.jump(334 * day)
     await round()
     expect(porkbun.charged).toEqual([973])
-    now = begin + 336 * day
+    await clock.jump(2 * day)
     await round()
     await round()
     expect([await ends(), porkbun.charged]).toEqual(['2028-03-01T12:00:00.000Z', [973, 1108]])
@@ -186,14 +186,14 @@ describe('renewal', () => {
 
   test('credits pay first', async () => {
     await giveCredits(1)
-    now = begin + 336 * day
+    await clock.jump(336 * day)
     await round()
     expect([await ends(), await credits()]).toEqual(['2028-03-01T12:00:00.000Z', 0])
   })
 
   test('neither credit nor card: told, and made up for once there is one', async () => {
     await store.db.write((tx) => tx.sqlRun('UPDATE accounts SET has_payment_method = 0'))
-    now = begin + 336 * day
+    await clock.jump(336 * day)
     await round()
     expect(await owned()).toMatchObject({ expires_at: '2027-03-01T12:00:00.000Z', last_error: expect.stringContaining('Add a card') })
     await store.db.write((tx) => tx.sqlRun('UPDATE accounts SET has_payment_method = 1'))
@@ -202,7 +202,7 @@ describe('renewal', () => {
   })
 
   test('renewed, but the answer is lost: not paid for twice', async () => {
-    now = begin + 336 * day
+    await clock.jump(336 * day)
     porkbun.next.set('domain/renew', 'lost')
     await round()
     expect(await owned()).toMatchObject({ expires_at: '2027-03-01T12:00:00.000Z', last_error: expect.stringContaining('did not answer') })
@@ -213,12 +213,12 @@ describe('renewal', () => {
 
   test('not wanted: it ends, routes no more, and is free for others a month later', async () => {
     await store.db.write((tx) => tx.sqlRun('UPDATE owned_domains SET auto_renew = 0'))
-    now = begin + 366 * day
+    await clock.jump(366 * day)
     await round()
     expect(await domain()).toMatchObject({ status: 'failed', last_check_error: expect.stringContaining('ended on 2027-03-01') })
     expect(await routed()).toEqual([])
     await expect(buy({ account_id: 'acc_2' })).rejects.toMatchObject({ code: 'domain_unavailable' })
-    now += 31 * day
+    await clock.jump(31 * day)
     await round()
     expect([await owned(), await domain()]).toEqual([undefined, undefined])
   })

@@ -1,20 +1,25 @@
-import { createServer, type Server, type Socket } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Problem } from '../../server/contract/errors.ts'
 import { createRemotes, type Remotes } from '../../server/remote/remotes.ts'
 import { type HostileRemote, sayJson, startHostileRemote } from '../support/hostile-remote.ts'
+import { fixedClock, type TestClock } from '../support/test-clock.ts'
 import { createTestAuthority } from '../support/tls.ts'
 
 /* The way to another instance: names, certificates and time. */
 
 const token = 'svc_token-of-this-test'
-const short = { probe_ms: 1_500, read_ms: 1_500, change_ms: 1_500, idle_ms: 1_500, stream_idle_ms: 1_500 }
 let remote: HostileRemote
+let clock: TestClock
 
 beforeAll(async () => {
   remote = await startHostileRemote()
+})
+beforeEach(() => {
+  clock = fixedClock(0)
 })
 afterEach(() => remote.say())
 afterAll(() => remote?.close())
@@ -29,6 +34,7 @@ const leadingTo = (...addresses: string[]) => {
   let asked = 0
   return createRemotes({
     isOwn: () => false,
+    clock,
     resolve: (_name, _options, callback) => callback(null, [{ address: addresses[Math.min(asked++, addresses.length - 1)] ?? '', family: 4 }]),
   })
 }
@@ -57,7 +63,7 @@ describe('a name', () => {
   })
 
   test('below localhost is this machine, whatever the resolver knows', async () => {
-    const remotes = createRemotes({ isOwn: () => false })
+    const remotes = createRemotes({ isOwn: () => false, clock })
     expect(await problemOf(remotes, named('other.localhost'))).toBeUndefined()
   })
 
@@ -68,6 +74,7 @@ describe('a name', () => {
   ])('that leads nowhere says so: %s', async (code, message) => {
     const remotes = createRemotes({
       isOwn: () => false,
+      clock,
       resolve: (_name, _options, callback) => setImmediate(callback, Object.assign(new Error(code), { code }), []),
     })
     expect(await problemOf(remotes, 'http://nowhere.invalid:1')).toMatchObject({
@@ -96,7 +103,7 @@ describe('a certificate', () => {
     ])
   })
   afterAll(() => Promise.all([signed?.close(), foreign?.close(), misnamed?.close()]))
-  const remotes = createRemotes({ isOwn: () => false })
+  const remotes = createRemotes({ isOwn: () => false, clock: fixedClock(0) })
 
   test('of an authority that is trusted is taken', async () => {
     expect(await problemOf(remotes, signed.url)).toBeUndefined()
@@ -125,97 +132,95 @@ describe('a certificate', () => {
 })
 
 describe('time', () => {
-  let silent: Server
-  const sockets = new Set<Socket>()
-  const remotes = createRemotes({ isOwn: () => false, patience: short })
-  const forward = (operation: 'listProjects' | 'streamRuntimeLog' | 'createProject') =>
+  const forward = (operation: 'listProjects' | 'streamRuntimeLog' | 'createProject', remotes = createRemotes({ isOwn: () => false, clock })) =>
     remotes.forward(
       { id: 'rem_1', origin: remote.url, token },
-      {
-        operation,
-        params: { slug: 'abc' },
-        query: new URLSearchParams(),
-        headers: {},
-        body: undefined,
-        signal: new AbortController().signal,
-      },
+      { operation, params: { slug: 'abc' }, query: new URLSearchParams(), headers: {}, body: undefined, signal: new AbortController().signal },
     )
+  /** The other side does this with a question, and resolves once it has it. */
+  const asked = (how: (res: ServerResponse) => unknown = () => {}) =>
+    new Promise<ServerResponse>((resolve) =>
+      remote.say((res) => {
+        how(res)
+        resolve(res)
+      }),
+    )
+  const inTime = { code: 'remote_unreachable', message: expect.stringContaining('in time') }
+  /** The events of a stream as they come: `next` waits for one, and returns undefined at the end. */
+  async function follow() {
+    const { body } = await forward('streamRuntimeLog')
+    if (body.kind !== 'events') throw new Error('no stream of events')
+    const events = body.events[Symbol.asyncIterator]()
+    return { next: async () => (await events.next()).value?.data }
+  }
 
-  beforeAll(async () => {
-    silent = createServer((socket) => void sockets.add(socket.on('error', () => {})))
+  test('has an end for a port that accepts connections and never answers', async () => {
+    const silent = createServer()
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
-  })
-  afterAll(() => {
-    for (const socket of sockets) socket.destroy()
+    const connected = once(silent, 'connection')
+    const { port } = silent.address() as AddressInfo
+    const failed = problemOf(createRemotes({ isOwn: () => false, clock }), `http://127.0.0.1:${port}`)
+    const [socket] = (await connected) as [Socket]
+    await once(socket, 'readable')
+    await clock.advance(15_000)
+    expect(await failed).toMatchObject(inTime)
+    socket.destroy()
     silent.close()
   })
 
-  test('has an end for who never answers', async () => {
-    const { port } = silent.address() as AddressInfo
-    expect(await problemOf(remotes, `http://127.0.0.1:${port}`)).toMatchObject({
-      code: 'remote_unreachable',
-      message: expect.stringContaining('in time'),
-    })
-    remote.say(() => {})
-    await expect(forward('createProject')).rejects.toMatchObject({ code: 'remote_unreachable' })
-  })
-
-  test('has one for who announces answers and gives none', async () => {
-    remote.say((res) => {
-      const drip = setInterval(() => res.writeProcessing(), 20)
-      res.once('close', () => clearInterval(drip))
-    })
-    await expect(forward('listProjects')).rejects.toMatchObject({ message: expect.stringContaining('in time') })
-  })
-
-  test('has one for who stops in the middle', async () => {
-    remote.say((res) => res.writeHead(200, { 'content-type': 'application/json' }).write('{"projects":'))
-    await expect(forward('listProjects')).rejects.toMatchObject({ message: expect.stringContaining('in time') })
+  test.each<[string, 'createProject' | 'listProjects', how?: (res: ServerResponse) => unknown, again?: (res: ServerResponse) => unknown]>([
+    ['an instance that gives no answer', 'createProject'],
+    ['one that announces answers and gives none', 'listProjects', undefined, (res) => res.writeProcessing()],
+    ['one that stops in the middle', 'listProjects', (res) => res.writeHead(200, { 'content-type': 'application/json' }).write('{"projects":')],
+  ])('has one for %s', async (_name, operation, how, again) => {
+    const question = asked(how)
+    let isOver = false
+    const failed = expect(forward(operation))
+      .rejects.toMatchObject(inTime)
+      .finally(() => (isOver = true))
+    const res = await question
+    for (let seconds = 0; !isOver && seconds < 300; seconds++) {
+      again?.(res)
+      await clock.advance(1_000)
+    }
+    await failed
   })
 
   test('has one for a stream without a sign of life, and none for one with', async () => {
-    const follow = async (lives: boolean) => {
-      remote.say((res) => {
-        res.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: first\n\n')
-        // Longer in all than the patience, in short steps.
-        const beats = Array.from({ length: 20 }, (_, beat) =>
-          setTimeout(() => res.write(beat === 19 ? 'data: last\n\n' : ':\n\n'), lives ? 100 * beat : 60_000),
-        )
-        res.once('close', () => beats.forEach(clearTimeout))
-      })
-      const { body } = await forward('streamRuntimeLog')
-      const events: unknown[] = []
-      if (body.kind === 'events')
-        for await (const event of body.events) {
-          events.push(event.data)
-          if (event.data === 'last') break
-        }
-      return events
+    const question = asked((res) => res.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 0\n\n'))
+    const events = await follow()
+    const res = await question
+    expect(await events.next()).toBe('0')
+    // Longer in all than the patience, in short steps.
+    for (let beat = 1; beat <= 6; beat++) {
+      await clock.advance(40_000)
+      res.write(`data: ${beat}\n\n`)
+      expect(await events.next()).toBe(String(beat))
     }
-    expect(await follow(false)).toEqual(['first'])
-    expect(await follow(true)).toEqual(['first', 'last'])
+    const end = events.next()
+    await clock.advance(90_000)
+    expect(await end).toBeUndefined()
   })
 
-  test('in which we were held up ourselves is no silence of the other side', async () => {
-    remote.say((res) => {
-      res.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: first\n\n')
-      setTimeout(() => {
-        res.write('data: second\n\n')
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2 * short.stream_idle_ms)
-        setTimeout(() => res.end('data: last\n\n'), 100)
-      }, 100)
-    })
-    const { body } = await forward('streamRuntimeLog')
-    const events: unknown[] = []
-    if (body.kind === 'events') for await (const event of body.events) events.push(event.data)
-    expect(events).toEqual(['first', 'second', 'last'])
+  test('in which this process was held up is no silence of the other side', async () => {
+    const question = asked((res) => res.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: first\n\n'))
+    const events = await follow()
+    const res = await question
+    expect(await events.next()).toBe('first')
+    const last = events.next()
+    res.end('data: last\n\n')
+    // Every timer that fell due meanwhile runs before what arrived is read.
+    await clock.jump(600_000)
+    expect(await last).toBe('last')
+    expect(await events.next()).toBeUndefined()
   })
 
   test('ends when the instance is removed', async () => {
-    remote.say(() => {})
-    const asked = forward('createProject')
-    asked.catch(() => {})
+    const question = asked()
+    const remotes = createRemotes({ isOwn: () => false, clock })
+    const failed = expect(forward('createProject', remotes)).rejects.toMatchObject({ code: 'remote_not_found' })
+    await question
     remotes.endAll('rem_1')
-    await expect(asked).rejects.toMatchObject({ code: 'remote_not_found' })
+    await failed
   })
 })

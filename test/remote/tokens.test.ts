@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Remote } from '../../server/contract/remotes.ts'
-import type { MasterKey } from '../../server/keys/keys.ts'
 import { type HostileRemote, startHostileRemote } from '../support/hostile-remote.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { addRemote, ask, ofPage, signIn } from './ways.ts'
@@ -12,7 +11,7 @@ import { addRemote, ask, ofPage, signIn } from './ways.ts'
 /* With a keychain the token outlives the session and the run, sealed, and goes to its origin alone. */
 
 const data_dir = mkdtempSync(join(tmpdir(), 'homeport-remote-tokens-'))
-const master_key: MasterKey = { kind: 'keychain', read: async () => Buffer.alloc(32, 7) }
+const host_module = new URL('../support/keychain-host.ts', import.meta.url).href
 const token = 'svc_sealed-by-the-keychain'
 let remote: HostileRemote
 let evil: HostileRemote
@@ -27,7 +26,7 @@ afterAll(async () => {
   rmSync(data_dir, { recursive: true, force: true })
 })
 
-const start = async () => (home = await startTestPlatform({ runtime: 'process', data_dir, master_key }))
+const start = async () => (home = await startTestPlatform({ runtime: 'process', data_dir, host_module }))
 const change = (sql: string, ...values: unknown[]) => {
   const db = new Database(join(data_dir, 'homeport.db'))
   db.prepare(sql).run(...values)

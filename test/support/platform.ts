@@ -98,8 +98,10 @@ export async function startTestPlatform({
   const child = fork(fileURLToPath(new URL('platform-process.ts', import.meta.url)), [processSettings], {
     env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
     execArgv: ['--max-semi-space-size=4', '--heap-growing-percent=25'],
-    stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+    // Not inherited: a runner waits until the output of its workers is closed, and a platform that cleans up may outlive its worker.
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
+  child.stdout?.pipe(process.stdout, { end: false })
   const { ready, call, exited } = await connect(child)
   const client = createClient(ready.instance)
   if (!rate_limited) await client.api('PATCH', '/instance/settings', { rate_limit_authenticated: 1_000_000, rate_limit_anonymous: 1_000_000 })

@@ -58,7 +58,7 @@ export async function createAccount(home: TestPlatform): Promise<AccountPlatform
   return {
     ...home,
     ...client,
-    platform: { ...home.platform, stop: refuse },
+    platform: { ...home.platform, instance: { ...instance, token: owner.token }, stop: refuse },
     kill: refuse,
     get log() {
       return home.log
@@ -75,6 +75,9 @@ export async function createAccount(home: TestPlatform): Promise<AccountPlatform
     },
     async remove() {
       for (const one of people) await home.api('DELETE', `/instance/users/${encodeURIComponent(one)}`)
+      // What is deployed from a folder of this machine is the instance owner's.
+      const { body } = await home.api<{ projects: Project[] }>('GET', '/v1/projects?limit=100')
+      for (const { slug } of body.projects) await home.api('DELETE', `/v1/projects/${slug}`)
     },
   }
 }

@@ -46,12 +46,14 @@ export interface StandIn {
   /** An invoice could not be paid, or could after all. */
   setStatus(subscriptionId: string, status: string): void
   removePrice(lookupKey: string): void
-  /** The next call that begins so is answered by this, or never. `done`: it is carried out all the same. */
-  failNext(call: string, how: { status: number; type?: string; code?: string; message?: string; done?: boolean } | 'silence'): void
+  /** The next call that begins so is answered by this, or cut off. `done`: it is carried out all the same. */
+  failNext(call: string, how: { status: number; type?: string; code?: string; message?: string; done?: boolean } | 'cut'): void
   /** The header for a body, signed now or so many seconds ago. */
   sign(body: string, more?: { age_s?: number; secret?: string }): string
   /** Sends an event as Stripe does. */
   send(url: string, event: StripeEvent): Promise<number>
+  /** Forgets every customer and event, for the next test. */
+  reset(): void
   close(): Promise<void>
 }
 
@@ -67,11 +69,10 @@ export async function startStripe(port = 0): Promise<StandIn> {
   const methods = new Map<string, PaymentMethod>()
   const intents = new Map<string, SetupIntent>()
   const subscriptions = new Map<string, Subscription>()
-  const prices = new Map(
-    plans.flatMap((plan) =>
-      Object.keys(intervals).map((interval) => [`price_${plan}_${interval}`, `homeport_${plan}_${interval}`] as [string, string]),
-    ),
+  const everyPrice = plans.flatMap((plan) =>
+    Object.keys(intervals).map((interval) => [`price_${plan}_${interval}`, `homeport_${plan}_${interval}`] as [string, string]),
   )
+  const prices = new Map(everyPrice)
   const answered = new Map<string, { form: string; status: number; body: Json }>()
   const calls: string[] = []
   const events: StripeEvent[] = []
@@ -269,7 +270,7 @@ export async function startStripe(port = 0): Promise<StandIn> {
     const form = req.method === 'GET' ? url.searchParams : new URLSearchParams(text)
     const failing = failure && call.startsWith(failure.call) ? failure.how : undefined
     if (failing) failure = undefined
-    if (failing === 'silence') return
+    if (failing === 'cut') return void req.destroy()
     const key = req.headers['idempotency-key']
     const before = typeof key === 'string' ? answered.get(key) : undefined
     const own =
@@ -352,6 +353,12 @@ export async function startStripe(port = 0): Promise<StandIn> {
       })
       await answer.arrayBuffer()
       return answer.status
+    },
+    reset() {
+      for (const all of [customers, methods, intents, subscriptions, answered]) all.clear()
+      for (const [id, key] of everyPrice) prices.set(id, key)
+      calls.length = events.length = 0
+      failure = undefined
     },
     async close() {
       server.closeAllConnections()
