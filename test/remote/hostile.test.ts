@@ -2,10 +2,9 @@ import { once } from 'node:events'
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Remote } from '../../server/contract/remotes.ts'
-import { type HostileRemote, sayJson, startHostileRemote } from '../support/hostile-remote.ts'
+import { type HostileRemote, sampleProject, sayJson, startHostileRemote } from '../support/hostile-remote.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { addRemote, ask, expectLocked, expectUnreachable, hostileToken as token, ofPage, signIn } from './ways.ts'
-import { sampleProject } from '../http/double.ts'
 
 /* T11: whatever another instance sends is data, and the token goes nowhere else. */
 

@@ -5,6 +5,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import type { Project } from '../../server/contract/projects.ts'
+import { openApiDocument } from '../../server/http/openapi.ts'
 
 export interface HostileRemote {
   url: string
@@ -55,4 +57,12 @@ export async function startHostileRemote(tls?: { key: string; cert: string }): P
       await closed
     },
   }
+}
+
+/** A project as the API describes one. */
+export function sampleProject(slug: string): Project {
+  const { project } = openApiDocument().paths['/v1/projects/{slug}']?.get?.responses['200']?.content?.['application/json']?.example as {
+    project: Project
+  }
+  return { ...project, slug, name: slug }
 }
