@@ -33,7 +33,7 @@ async function attempt(change: Record<string, unknown>): Promise<string> {
     return 'refused'
   }
   expect(status).toBe(200)
-  const deployment = await home.ended('target', (await home.deploy('target')).id, 60_000)
+  const deployment = await home.ended('target', (await home.deploy('target')).id)
   expect(existsSync(marker), JSON.stringify(change)).toBe(false)
   await home.api('PATCH', '/v1/projects/target', { repo_url: repository.url, repo_branch: 'main', root_directory: '.' })
   return deployment.status

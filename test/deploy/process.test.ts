@@ -1,3 +1,8 @@
-import { deploymentStories } from './stories.ts'
+import { describe } from 'vitest'
+import { coreStories, moreStories, useScene } from './stories.ts'
 
-deploymentStories('process')
+describe('deployments on process', () => {
+  const scene = useScene('process')
+  coreStories(scene)
+  moreStories(scene, { redeploys: 3, cancel_ms: Infinity })
+})

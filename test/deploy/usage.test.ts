@@ -1,24 +1,28 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { App } from '../../server/deploy/app.ts'
 import { createUsageLooks } from '../../server/deploy/usage.ts'
 import type { YardDeps } from '../../server/deploy/yard.ts'
+import { sleep } from '../../server/lib/clock.ts'
 import { silentLog } from '../../server/lib/log.ts'
+import { createTestClock } from '../support/test-clock.ts'
 
 type Used = { cpu_percent: number; memory_mb: number } | null
 
 /** An engine that answers when it is told to. */
 function scene() {
-  let at = 0
+  const clock = createTestClock({ frozen_at: 0 })
   const asked: { id: string; answer(used: Used): void; refuse(): void }[] = []
   const usage = (id: string) =>
     new Promise<Used>((resolve, reject) => void asked.push({ id, answer: resolve, refuse: () => reject(new Error('the engine is away')) }))
   const deps = {
-    clock: { now: () => at, monotonic: () => at },
+    clock,
     log: silentLog,
     runtime: () => ({ usage }),
-    // However long it is meant to be: the patience of those who ask is over at once, unless the engine is quicker.
-    pause: (_ms: number, signal: AbortSignal) => delay(20, true, { signal }).catch(() => false),
+    pause: (ms: number, signal: AbortSignal) =>
+      sleep(clock, ms, signal).then(
+        () => true,
+        () => false,
+      ),
   } satisfies Partial<{ [Name in keyof YardDeps]: unknown }> as never as YardDeps
   const apps = new Map<string, App>()
   const run = (id: string, more: Partial<App> = {}) =>
@@ -28,7 +32,14 @@ function scene() {
       sleep: null,
       ...more,
     } as App)
-  return { asked, apps, run, look: createUsageLooks(deps, (id) => apps.get(id)), pass: (ms: number) => void (at += ms) }
+  const look = createUsageLooks(deps, (id) => apps.get(id))
+  /** Asks, and waits as long as anybody who asks does. */
+  const lookLong = async (id: string) => {
+    const used = look(id)
+    await clock.advance(1_600)
+    return used
+  }
+  return { asked, apps, run, look, lookLong, pass: (ms: number) => clock.advance(ms) }
 }
 
 test('an engine is asked once, however many want to know', async () => {
@@ -43,33 +54,32 @@ test('an engine is asked once, however many want to know', async () => {
 })
 
 test('one that is slow holds nobody up: what was known before is told', async () => {
-  const { asked, run, look, pass } = scene()
+  const { asked, run, lookLong, pass } = scene()
   run('one')
-  expect(await look('prj')).toBeNull()
-  pass(5_000)
-  expect(await look('prj')).toBeNull()
+  expect(await lookLong('prj')).toBeNull()
+  await pass(5_000)
+  expect(await lookLong('prj')).toBeNull()
   expect(asked).toHaveLength(1)
   asked[0]?.answer({ cpu_percent: 3, memory_mb: 70 })
-  await delay(0)
-  pass(2_500)
-  expect(await look('prj')).toMatchObject({ memory_mb: 70 })
+  await pass(2_500)
+  expect(await lookLong('prj')).toMatchObject({ memory_mb: 70 })
   expect(asked).toHaveLength(2)
   asked[1]?.answer({ cpu_percent: 3, memory_mb: 90 })
-  expect(await look('prj')).toMatchObject({ memory_mb: 90 })
+  expect(await lookLong('prj')).toMatchObject({ memory_mb: 90 })
 })
 
 test('one that is away leaves what was known; another instance has another use', async () => {
-  const { asked, run, look, pass } = scene()
+  const { asked, run, look, lookLong, pass } = scene()
   run('one')
   const first = look('prj')
   asked[0]?.answer({ cpu_percent: 3, memory_mb: 70 })
   await first
-  pass(2_500)
+  await pass(2_500)
   const second = look('prj')
   asked[1]?.refuse()
   expect(await second).toMatchObject({ memory_mb: 70 })
   run('two')
-  expect(await look('prj')).toBeNull()
+  expect(await lookLong('prj')).toBeNull()
   expect(asked.at(-1)?.id).toBe('two')
 })
 

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import type { Watching } from '../../server/contract/previews.ts'
@@ -40,6 +42,16 @@ const deploymentsOf = async (slug: string, query = '') =>
   (await home.api<{ deployments: Deployment[] }>('GET', `/v1/projects/${slug}/deployments${query}`)).body.deployments
 
 const change = (slug: string, body: object) => home.api<{ watching: Watching }>('PATCH', `/instance/projects/${slug}/watching`, body)
+
+/** A build that goes on until `open`. */
+function gated(): { files: Record<string, string>; open(): void } {
+  const gate = join(home.data_dir, `gate-${++count}`)
+  const build = `until [ -e ${gate} ]; do sleep 0.05; done; mkdir -p dist && cp index.html dist`
+  return { files: { 'package.json': JSON.stringify({ scripts: { build } }) }, open: () => writeFileSync(gate, '') }
+}
+
+const building = (slug: string, wanted: number) =>
+  until(async () => ((await deploymentsOf(slug, '?status=building')).length === wanted ? true : undefined), { what: `${wanted} builds` })
 
 /** Waits until production shows a text. */
 const shows = (slug: string, text: string) =>
@@ -102,14 +114,21 @@ describe('a branch', () => {
     expect((await home.edge(other.host)).body).toContain('hyphen')
   })
 
-  test('that is pushed again is deployed once for its last commit when pushes follow one another closely', async () => {
+  test('that is pushed again and again while it is built is deployed once more, for its last commit', async () => {
     const { slug, repository } = await linked()
+    const { files, open } = gated()
+    commitOn(repository.folder, 'busy', { ...page('commit 0'), ...files })
+    await building(slug, 1)
     let last = ''
-    for (let i = 0; i < 8; i++) last = commitOn(repository.folder, 'busy', page(`commit ${i}`))
+    for (let i = 1; i < 5; i++) {
+      last = commitOn(repository.folder, 'busy', page(`commit ${i}`))
+      await check(home, slug)
+    }
+    open()
     const preview = await previewOf(home, slug, 'busy', last)
-    expect((await home.edge(preview.host)).body).toContain('commit 7')
+    expect((await home.edge(preview.host)).body).toContain('commit 4')
     const all = await deploymentsOf(slug)
-    expect(all.filter((one) => one.status === 'ready').length).toBeLessThanOrEqual(3)
+    expect(all.map((one) => one.status)).toEqual(['ready', 'canceled', 'canceled', 'canceled', 'ready'])
     expect(all.filter((one) => one.is_current)).toHaveLength(1)
   })
 
@@ -225,32 +244,29 @@ describe('many branches at once', () => {
     const { slug, repository } = await linked()
     await home.api('PATCH', '/instance/settings', { build_concurrency: 2 })
     const git = gitIn(repository.folder)
-    const branches = Array.from({ length: 25 }, (_, n) => `many-${n}`)
-    const slow = { ...page('many'), 'package.json': '{ "scripts": { "build": "sleep 0.2 && mkdir dist && cp index.html dist" } }' }
-    const sha = commitOn(repository.folder, branches[0] ?? '', slow)
+    const branches = Array.from({ length: 8 }, (_, n) => `many-${n}`)
+    const { files, open } = gated()
+    const sha = commitOn(repository.folder, branches[0] ?? '', { ...page('many'), ...files })
     for (const branch of branches.slice(1)) git('branch', branch, sha)
-    await until(async () => ((await previewsOf(home, slug)).length === 25 ? true : undefined), { what: '25 previews' })
+    await check(home, slug)
+    await building(slug, 2)
+    expect(await previewsOf(home, slug)).toHaveLength(8)
     const production = await home.deploy(slug)
-    let most = 0
-    await until(
+    expect(await home.deployment(slug, production.id)).toMatchObject({ status: 'queued' })
+    expect(await deploymentsOf(slug, '?status=building')).toHaveLength(2)
+    open()
+    const ended = await until(
       async () => {
-        const all = await deploymentsOf(slug, '?limit=100')
-        most = Math.max(most, all.filter((one) => one.status === 'building' || one.status === 'deploying').length)
-        return all.some((one) => one.id === production.id && one.status === 'ready') ? true : undefined
-      },
-      { what: 'production' },
-    )
-    expect((await deploymentsOf(slug, '?limit=100&status=queued')).length).toBeGreaterThan(5)
-    await until(
-      async () => {
-        const all = await deploymentsOf(slug, '?limit=100')
-        most = Math.max(most, all.filter((one) => one.status === 'building' || one.status === 'deploying').length)
-        return all.every((one) => one.status === 'ready') ? true : undefined
+        const all = await deploymentsOf(slug)
+        const busy = all.filter((one) => ['building', 'deploying'].includes(one.status))
+        expect(busy.length).toBeLessThanOrEqual(2)
+        return all.every((one) => one.status === 'ready') ? all : undefined
       },
       { what: 'all of them' },
     )
-    expect(most).toBeLessThanOrEqual(2)
-    expect(await deploymentsOf(slug, '?limit=100')).toHaveLength(26)
+    expect(ended).toHaveLength(9)
+    const order = ended.toSorted((a, b) => (a.started_at ?? '').localeCompare(b.started_at ?? '')).map((one) => one.id)
+    expect(order.indexOf(production.id)).toBe(2)
     for (const branch of branches) git('branch', '-D', branch)
     await until(async () => ((await previewsOf(home, slug)).length === 0 ? true : undefined), { what: 'no preview' })
   })

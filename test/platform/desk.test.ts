@@ -1,36 +1,44 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { DeskNews } from '../../server/index.ts'
-import { startTestPlatform, type TestPlatform, until } from '../support/platform.ts'
+import { type DeskNews, type Platform, startPlatform } from '../../server/index.ts'
+import { readOptions } from '../../server/options.ts'
+import { newFolder } from '../support/instance-process.ts'
+import { type Client, createClient } from '../support/platform.ts'
 import { makeRepository, type Repository, tinyServer } from '../support/repository.ts'
-import { requires } from '../support/requirements.ts'
+import { until } from '../support/until.ts'
 
-/** What a host in the same process hears of a real platform, and does to it. */
-let home: TestPlatform
+/** The desk of a platform in the host's own process, as the desktop application has it. */
+const folder = newFolder('desk')
+let platform: Platform
+let home: Client
 let repository: Repository
 let heard: DeskNews[]
 let off: () => void
 
 beforeAll(async () => {
-  home = await startTestPlatform({ runtime: 'process' })
+  const options = { ...readOptions({ data: folder.path, port: '0', 'edge-port': '0', runtime: 'process' }), chromium: 'off' }
+  platform = await startPlatform(options, { names: { hosts_path: join(folder.path, 'hosts'), root: folder.path, home: folder.path } })
+  home = createClient(platform.instance)
+  await home.api('PATCH', '/instance/settings', { rate_limit_authenticated: 1_000_000 })
   repository = makeRepository(tinyServer('one'))
 })
 afterAll(async () => {
   off()
-  await home.remove()
+  for (const slug of ['shop', 'broken']) await home.api('DELETE', `/v1/projects/${slug}`)
+  await platform.stop()
   repository.remove()
+  folder.remove()
 })
 beforeEach(() => {
   off?.()
   heard = []
-  off = home.platform.desk.watch((news) => void heard.push(news))
+  off = platform.desk.watch((news) => void heard.push(news))
 })
 
 const last = () => heard.at(-1)
 const stateOf = (slug: string) => last()?.projects.find((project) => project.slug === slug)?.status
-const reaches = (slug: string, status: string) =>
-  until(() => (stateOf(slug) === status ? true : undefined), { what: `${slug} to be ${status}` })
+const reaches = (slug: string, status: string) => until(() => (stateOf(slug) === status ? true : undefined), { what: `${slug} to be ${status}` })
 const ends = () => heard.flatMap(({ ended }) => ended)
 const ended = (count: number) => until(() => (ends().length >= count ? ends() : undefined), { what: `${count} ends` })
 
@@ -39,10 +47,10 @@ test('it says at once how things stand', async () => {
   expect(news).toEqual({ projects: [], project_count: 0, builds: 0, ended: [] })
 })
 
-test('a deployment is seen while it runs, and its end is told once', { skip: !requires('git').ok }, async () => {
+test('a deployment is seen while it runs, and its end is told once', async () => {
   await home.createProject({ slug: 'shop', repo_url: repository.url })
   // Its build goes on until it was seen: on a quick machine it would be over before anybody is told.
-  const gate = join(home.data_dir, 'seen')
+  const gate = join(folder.path, 'seen')
   await home.api('PATCH', '/v1/projects/shop', { build_command: `until [ -e ${gate} ]; do sleep 0.02; done` })
   const { id } = await home.deploy('shop')
   await until(() => (heard.some(({ builds }) => builds === 1) ? true : undefined), { what: 'a build under way' })
@@ -56,15 +64,15 @@ test('a deployment is seen while it runs, and its end is told once', { skip: !re
   expect(ends()).toHaveLength(1)
 })
 
-test('it stops a project, and starts it again', { skip: !requires('git').ok }, async () => {
-  await home.platform.desk.stop('shop')
+test('it stops a project, and starts it again', async () => {
+  await platform.desk.stop('shop')
   await reaches('shop', 'inactive')
-  await home.platform.desk.deploy('shop')
+  await platform.desk.deploy('shop')
   await reaches('shop', 'live')
   expect((await home.edge('shop.localhost')).body).toBe('one')
 })
 
-test('a failure is told with its reason; a cancel is not told at all', { skip: !requires('git').ok }, async () => {
+test('a failure is told with its reason; a cancel is not told at all', async () => {
   const broken = makeRepository({
     'package.json': JSON.stringify({ name: 'broken', private: true, scripts: { build: 'node -e "process.exit(3)"', start: 'node x.js' } }),
   })
@@ -105,13 +113,13 @@ test('what other people have here is none of it', async () => {
   await home.createProject({ slug: 'mine-too' })
   await until(() => (last()?.project_count === 21 ? true : undefined), { what: 'one more' })
   expect(last()?.projects.map(({ slug }) => slug)).not.toContain('theirs')
-  await expect(home.platform.desk.stop('theirs')).rejects.toThrow('no such project')
+  await expect(platform.desk.stop('theirs')).rejects.toThrow('no such project')
   await home.api('DELETE', '/v1/projects/theirs', undefined, token)
 })
 
 test('what cannot be done says why', async () => {
-  await expect(home.platform.desk.deploy('idle-1')).rejects.toThrow('Nothing of this project was ever ready')
-  await expect(home.platform.desk.deploy('nowhere')).rejects.toThrow('no such project')
+  await expect(platform.desk.deploy('idle-1')).rejects.toThrow('Nothing of this project was ever ready')
+  await expect(platform.desk.deploy('nowhere')).rejects.toThrow('no such project')
 })
 
 test('nobody hears anything after the listening ended', async () => {
@@ -119,7 +127,7 @@ test('nobody hears anything after the listening ended', async () => {
   off()
   const before = heard.length
   const other: DeskNews[] = []
-  const offOther = home.platform.desk.watch((news) => void other.push(news))
+  const offOther = platform.desk.watch((news) => void other.push(news))
   await home.createProject({ slug: 'unheard' })
   await until(() => (other.at(-1)?.project_count === 22 ? true : undefined), { what: 'the other listener' })
   offOther()

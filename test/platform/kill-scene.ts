@@ -10,7 +10,6 @@ export interface KillOptions {
   runtime: 'docker' | 'process'
   rounds: number
   seed: number
-  say?(line: string): void
 }
 
 /** A start after a kill, by the wall; where others keep the machine busy, by its own processor time. */

@@ -1,23 +1,110 @@
-import { describe, expect, test } from 'vitest'
-import { requires } from '../support/requirements.ts'
-import { killRounds } from './kill.ts'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Deployment } from '../../server/contract/deployments.ts'
+import { startTestPlatform, until, type TestPlatform } from '../support/platform.ts'
+import { makeRepository, type Repository } from '../support/repository.ts'
+import { assertIntact, assertNothingLeft } from './kill-checks.ts'
 
-/** CI plays a few rounds, always the same; `npm run test:kill` plays 50 new ones, and `HOMEPORT_KILL_SEED` those of an earlier run again. */
-const wanted = process.env.HOMEPORT_KILL_ROUNDS
-const seed = Number(process.env.HOMEPORT_KILL_SEED ?? (wanted === undefined ? 20_261_121 : Math.floor(Math.random() * 1e9)))
+/*
+ * One `kill -9` of each kind, at a moment that the test chooses: what was answered with 201 exists once and ends, and nothing is left
+ * behind. Uploads: uploads.test.ts. Branches: deploy/watch-apps.test.ts. Sleep: deploy/sleep.test.ts. Migrations: store/database.test.ts.
+ */
 
-const play = async (runtime: 'docker' | 'process', usual: number) => {
-  const rounds = Number(wanted ?? usual)
-  console.log(`kill -9 on ${runtime}: ${rounds} rounds, seed ${seed}`)
-  const report = await killRounds({ runtime, rounds, seed })
-  expect(report.kills).toBeGreaterThanOrEqual(rounds)
-  expect(report.acknowledged).toBeGreaterThan(0)
+let home: TestPlatform
+let repository: Repository
+const gate = (name: string) => join(home.data_dir, `${name}-may-go-on`)
+const open = (name: string) => writeFileSync(gate(name), '')
+
+/** An app that answers its deployment's id. Its build and its start each wait for a file. */
+const files = (build: string, start: string, onTerm = 'server.close(() => process.exit(0))') => ({
+  'package.json': JSON.stringify({
+    name: 'app',
+    private: true,
+    scripts: { build: `echo begun; until [ -e ${gate(build)} ]; do sleep 0.05; done`, start: 'node server.js' },
+  }),
+  'server.js': `
+const server = require('node:http').createServer((request, response) => response.end(process.env.HOMEPORT_DEPLOYMENT_ID))
+process.on('SIGTERM', () => { ${onTerm} })
+const look = setInterval(() => {
+  if (!require('node:fs').existsSync('${gate(start)}')) return
+  clearInterval(look)
+  server.listen(process.env.PORT, '0.0.0.0')
+}, 20)`,
+})
+
+beforeAll(async () => {
+  home = await startTestPlatform({ runtime: 'process' })
+  open('always')
+  repository = makeRepository(files('always', 'always'))
+  await home.createProject({ slug: 'phoenix', repo_url: repository.url })
+  const { id } = await home.deploy('phoenix')
+  expect(await home.ended('phoenix', id)).toMatchObject({ status: 'ready' })
+})
+afterAll(async () => {
+  await home.remove()
+  repository.remove()
+})
+
+const killAndRestart = async () => {
+  await home.kill()
+  assertIntact(home.data_dir)
+  home = await startTestPlatform({ runtime: 'process', data_dir: home.data_dir })
 }
-const patience_ms = 60_000 + Number(wanted ?? 6) * 90_000
+const serves = (id: string) =>
+  until(async () => expect(await home.edge('phoenix.localhost')).toMatchObject({ status: 200, body: id }) ?? true, { what: `${id} to serve` })
+const onceEach = async (ids: string[]) => {
+  const { body } = await home.api<{ deployments: Deployment[] }>('GET', '/v1/projects/phoenix/deployments?limit=100')
+  for (const id of ids) expect(body.deployments.filter((one) => one.id === id)).toHaveLength(1)
+}
 
-describe('kill -9 at any moment: what was answered is there once and ends, what served goes on, nothing is left behind', () => {
-  test('apps as processes', () => play('process', 4), patience_ms)
-  describe.skipIf(!requires('docker').ok)('apps in containers', () => {
-    test('the app answers all the time, out of the same container', () => play('docker', 6), patience_ms)
-  })
+test.each([
+  ['a build', 'built', 'always', 'building'],
+  ['a start', 'always', 'started', 'deploying'],
+])('kill -9 during %s: the old version serves, and the deployment begins again', async (_, build, start, status) => {
+  const before = (await home.edge('phoenix.localhost')).body
+  repository.commit(files(build, start))
+  const { id } = await home.deploy('phoenix')
+  await until(
+    async () => {
+      const seen = await home.deployment('phoenix', id)
+      return (seen.status === status && seen.build_log.includes('begun')) || undefined
+    },
+    { what: `${id} to be ${status}` },
+  )
+  await killAndRestart()
+  await serves(before)
+  open(build)
+  open(start)
+  expect(await home.ended('phoenix', id)).toMatchObject({ status: 'ready', error: null })
+  await onceEach([id])
+  await serves(id)
+  await assertNothingLeft({ data: home.data_dir, engine: undefined })
+})
+
+test('kill -9 with a queue: what was queued runs in its order, and only the newest of a project', async () => {
+  repository.commit(files('queued', 'always'))
+  const running = await home.deploy('phoenix')
+  await until(async () => (await home.deployment('phoenix', running.id)).build_log.includes('begun') || undefined, { what: 'the build to run' })
+  const [older, newer] = [await home.deploy('phoenix'), await home.deploy('phoenix')]
+  await killAndRestart()
+  open('queued')
+  expect(await home.ended('phoenix', running.id)).toMatchObject({ status: 'ready' })
+  expect(await home.ended('phoenix', older.id)).toMatchObject({ status: 'canceled' })
+  expect(await home.ended('phoenix', newer.id)).toMatchObject({ status: 'ready' })
+  await onceEach([running.id, older.id, newer.id])
+  await serves(newer.id)
+  await assertNothingLeft({ data: home.data_dir, engine: undefined })
+})
+
+test('kill -9 during a delete: the project stays gone, and its app and files go', async () => {
+  repository.commit(files('always', 'always', ''))
+  const { id } = await home.deploy('phoenix')
+  expect(await home.ended('phoenix', id)).toMatchObject({ status: 'ready' })
+  // The app ignores SIGTERM: it is still being stopped when the platform dies.
+  expect((await home.api('DELETE', '/v1/projects/phoenix')).status).toBe(204)
+  await killAndRestart()
+  expect((await home.api('GET', '/v1/projects/phoenix')).status).toBe(404)
+  expect((await home.edge('phoenix.localhost')).status).toBe(404)
+  await assertNothingLeft({ data: home.data_dir, engine: undefined })
 })

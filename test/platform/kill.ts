@@ -1,20 +1,12 @@
-import { existsSync, readdirSync } from 'node:fs'
 import { request } from 'node:http'
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import Sqlite from 'better-sqlite3'
 import type { Deployment } from '../../server/contract/deployments.ts'
-import { processesIn } from '../support/folder-processes.ts'
 import { type Client, until } from '../support/platform.ts'
 import { createDice, type Dice } from '../support/dice.ts'
+import { assertIntact, assertNothingLeft, type Current, currentOf } from './kill-checks.ts'
 import { type KillOptions, openScene, type Scene } from './kill-scene.ts'
 
-/*
- * Kills the real headless process with SIGKILL at random moments of deployments, starts it again, and looks whether it kept
- * what it had promised:
- *
- *   node test/platform/kill.ts docker 50 [seed]
- */
+/* Kills the real headless process with SIGKILL at random moments of deployments, starts it again, and checks that it kept its promises. */
 
 export interface KillReport {
   kills: number
@@ -29,7 +21,6 @@ export interface KillReport {
 }
 
 const terminal = new Set(['ready', 'failed', 'canceled'])
-const settlePatience_ms = 60_000
 
 /** Projects: `steady` is never deployed again and must never notice; the others are deployed all the time. */
 const busy = ['busy', 'page', 'own'] as const
@@ -45,9 +36,6 @@ export async function killRounds(options: KillOptions): Promise<KillReport> {
       } catch (error) {
         throw new Error(`round ${round} of ${options.rounds} on ${options.runtime}, seed ${options.seed}`, { cause: error })
       }
-      options.say?.(
-        `round ${round}: ${report.kills} kills, ${scene.acknowledged.size} acknowledged, slowest start ${Math.round(report.slowest_start_ms)} ms`,
-      )
     }
     report.acknowledged = scene.acknowledged.size
     return report
@@ -159,39 +147,6 @@ async function whileDown(scene: Scene, serving: Current[]): Promise<number> {
   return answers
 }
 
-interface Current {
-  id: string
-  slug: string
-  is_upstream: boolean
-}
-
-/** What serves according to the files that the dead platform left. */
-function currentOf(data: string): Current[] {
-  const db = new Sqlite(join(data, 'homeport.db'), { readonly: true })
-  try {
-    return db
-      .prepare<[], { id: string; slug: string; artifact: string }>(
-        'SELECT d.id, p.slug, d.artifact FROM deployments d JOIN projects p ON p.id = d.project_id WHERE d.is_current = 1',
-      )
-      .all()
-      .map(({ id, slug, artifact }) => ({ id, slug, is_upstream: (JSON.parse(artifact) as { kind: string }).kind !== 'static' }))
-  } finally {
-    db.close()
-  }
-}
-
-function assertIntact(data: string): void {
-  for (const name of ['homeport.db', 'logs.db']) {
-    const db = new Sqlite(join(data, name))
-    try {
-      const verdict = db.pragma('integrity_check', { simple: true })
-      if (verdict !== 'ok') throw new Error(`${name} is damaged: ${String(verdict)}`)
-    } finally {
-      db.close()
-    }
-  }
-}
-
 async function allAnswer(scene: Scene, serving: Current[]): Promise<true | undefined> {
   for (const { slug } of serving) {
     const { status } = await scene.client.edge(`${slug}.localhost`)
@@ -215,7 +170,7 @@ async function settle(scene: Scene): Promise<number> {
         const all = await allDeployments(scene.client, slug)
         return all.every((row) => terminal.has(row.status)) ? all : undefined
       },
-      { what: `every deployment of ${slug} to end`, timeout_ms: settlePatience_ms, every_ms: 100 },
+      { what: `every deployment of ${slug} to end`, every_ms: 100 },
     )
     const mine = [...scene.acknowledged].filter(([, of]) => of === slug).map(([id]) => id)
     for (const id of mine) {
@@ -253,51 +208,6 @@ async function allDeployments(client: Client, slug: string): Promise<Deployment[
   return all
 }
 
-/** Containers, processes and folders of attempts that died: none, once everything has ended and drained. */
-async function assertNothingLeft(scene: Scene): Promise<void> {
-  let left: string[] = []
-  await until(
-    async () => {
-      left = await leftovers(scene)
-      return left.length === 0 ? true : undefined
-    },
-    { what: 'leftovers to go', every_ms: 250 },
-  ).catch((error: unknown) => {
-    throw new Error(`left behind: ${left.join('; ')}`, { cause: error })
-  })
-}
-
-async function leftovers(scene: Scene): Promise<string[]> {
-  const current = new Set(currentOf(scene.data).map((one) => one.id))
-  const kept = new Set(withArtifact(scene.data))
-  const found: string[] = []
-  for (const name of ['work', 'sources']) found.push(...entries(join(scene.data, name)).map((entry) => `folder ${name}/${entry}`))
-  for (const entry of entries(join(scene.data, 'bundles'))) if (!kept.has(entry)) found.push(`folder bundles/${entry}`)
-  for (const one of processesIn(scene.data))
-    if (![...current].some((id) => one.cwd.includes(id))) found.push(`process ${one.pid} ${one.command} in ${one.cwd}`)
-  if (scene.engine) {
-    for (const one of await scene.engine.containers())
-      if (one.role !== 'app' || !current.has(one.deployment_id)) found.push(`${one.role} container ${one.id} of ${one.deployment_id}`)
-    for (const one of await scene.engine.images())
-      if (one.role === 'app' && !kept.has(one.deployment_id)) found.push(`image ${one.id} of ${one.deployment_id}`)
-  }
-  return found
-}
-
-const entries = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : [])
-
-function withArtifact(data: string): string[] {
-  const db = new Sqlite(join(data, 'homeport.db'), { readonly: true })
-  try {
-    return db
-      .prepare<[], { id: string }>('SELECT id FROM deployments WHERE artifact IS NOT NULL')
-      .all()
-      .map((row) => row.id)
-  } finally {
-    db.close()
-  }
-}
-
 function ask(host: string, port: number): Promise<number> {
   return new Promise((resolve) => {
     const question = request({ host, port, agent: false, timeout: 30_000 }, (answer) => {
@@ -308,11 +218,4 @@ function ask(host: string, port: number): Promise<number> {
     question.on('error', () => resolve(0))
     question.end()
   })
-}
-
-if (import.meta.main) {
-  const [runtime = 'process', rounds = '50', seed = String(Math.floor(Math.random() * 1e9))] = process.argv.slice(2)
-  if (runtime !== 'docker' && runtime !== 'process') throw new Error('usage: node test/platform/kill.ts docker|process [ROUNDS] [SEED]')
-  console.log(`seed ${seed}`)
-  console.log(await killRounds({ runtime, rounds: Number(rounds), seed: Number(seed), say: console.log }))
 }

@@ -6,12 +6,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { LanStatus } from '../../server/contract/network.ts'
 import { ask } from '../support/ask.ts'
-import { newFolder, serve } from '../support/instance-process.ts'
-import { startTestPlatform, until } from '../support/platform.ts'
-import type { TestPlatform } from '../support/platform.ts'
+import { startTestPlatform, type TestPlatform, until } from '../support/platform.ts'
 import { requires } from '../support/requirements.ts'
-import { makeRepository } from '../support/repository.ts'
-import type { Repository } from '../support/repository.ts'
+import { makeRepository, type Repository } from '../support/repository.ts'
 
 /** Two addresses of loopback stand for those of a network. */
 const withNetwork = describe.skipIf(!requires('loopback').ok)
@@ -32,22 +29,9 @@ require('node:http')
 `,
 }
 
-withNetwork('by default', () => {
-  test('every listener of the platform stands on loopback', async () => {
-    const folder = newFolder('lan-default')
-    const running = await serve({ data: folder.path })
-    const addresses = listeners(running.pid)
-    await running.end()
-    folder.remove()
-    expect(addresses.length).toBeGreaterThan(1)
-    expect(addresses.filter((address) => address !== '127.0.0.1' && address !== '::1')).toEqual([])
-  })
-})
-
 withNetwork('the network, opened', () => {
   let home: TestPlatform
   let repository: Repository
-  let addresses = [near]
   const port = () => new URL(home.platform.api_url).port
   const edgePort = () => new URL(home.platform.edge_url).port
   const lan = async () => (await home.api<{ lan: LanStatus }>('GET', '/instance/lan')).body.lan
@@ -57,7 +41,7 @@ withNetwork('the network, opened', () => {
 
   beforeAll(async () => {
     repository = makeRepository(mirror)
-    home = await startTestPlatform({ runtime: 'process', lan_addresses: () => addresses })
+    home = await startTestPlatform({ runtime: 'process', lan_addresses: [near] })
     await home.createProject({ slug: 'mirror', repo_url: repository.url })
     const { id } = await home.deploy('mirror')
     expect((await home.ended('mirror', id)).status).toBe('ready')
@@ -65,6 +49,12 @@ withNetwork('the network, opened', () => {
   afterAll(async () => {
     await home.remove()
     repository.remove()
+  })
+
+  test('by default every listener of the platform is on loopback', () => {
+    const addresses = listeners(home.pid)
+    expect(addresses.length).toBeGreaterThan(1)
+    expect(addresses.filter((address) => address !== '127.0.0.1' && address !== '::1')).toEqual([])
   })
 
   test('without the owner’s password: 409 that says how to set it, and nothing opens', async () => {
@@ -95,7 +85,7 @@ withNetwork('the network, opened', () => {
       warning: expect.stringContaining('not encrypted'),
       dashboard_urls: [api('/app/')],
     })
-    expect(listeners(process.pid).filter((address) => address === '0.0.0.0' || address === '::')).toEqual([])
+    expect(listeners(home.pid).filter((address) => address === '0.0.0.0' || address === '::')).toEqual([])
   })
 
   test('answers to the machine’s own names there; any other name takes a token', async () => {
@@ -190,32 +180,31 @@ withNetwork('the network, opened', () => {
   })
 
   test('wrong passwords over the network have to wait; this machine is never kept out', async () => {
-    const refused = await until(
-      async () => {
-        const answer = await signIn(api(''), 'wrong password')
-        return answer.status === 401 ? undefined : answer
-      },
-      { what: 'a refusal to look at any more', every_ms: 0 },
-    )
+    const isRefused = async () => {
+      const answer = await signIn(api(''), 'wrong password')
+      return answer.status === 401 ? undefined : answer
+    }
+    const refused = await until(isRefused, { what: 'a refusal to look at any more', every_ms: 0 })
     expect(refused.status).toBe(429)
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
     expect((await signIn(home.platform.api_url, 'wrong password')).status).toBe(401)
     expect((await signIn(home.platform.api_url, password)).status).toBe(303)
-    await until(async () => ((await signIn(api(''), password)).status === 303 ? true : undefined), { what: 'the wait to be over', every_ms: 200 })
+    await home.advance(Number(refused.headers['retry-after']) * 1_000)
+    expect((await signIn(api(''), password)).status).toBe(303)
   })
 
   test('follows the addresses of the machine', async () => {
-    addresses = [other]
+    await home.platform.setLanAddresses([other])
     await set(true)
     await expect(ask(api('/healthz'))).rejects.toThrow('ECONNREFUSED')
     expect((await ask(api('/healthz', other))).status).toBe(200)
     const [url] = (await lan()).projects[0]?.urls ?? []
     expect(url).toContain(other)
     expect((await ask(url ?? '')).status).toBe(200)
-    addresses = []
+    await home.platform.setLanAddresses([])
     await set(true)
     expect(await lan()).toMatchObject({ open: true, dashboard_urls: [], warning: expect.stringContaining('no address') })
-    addresses = [near]
+    await home.platform.setLanAddresses([near])
     await set(true)
   })
 
@@ -260,7 +249,7 @@ withNetwork('the network, opened', () => {
     const ports = { port: Number(port()), edge_port: Number(edgePort()) }
     await home.platform.stop()
     await expect(ask(before)).rejects.toThrow('ECONNREFUSED')
-    home = await startTestPlatform({ runtime: 'process', data_dir, ...ports, lan_addresses: () => addresses })
+    home = await startTestPlatform({ runtime: 'process', data_dir, ...ports, lan_addresses: [near] })
     expect((await ask(api('/healthz'))).status).toBe(200)
     const after = await until(async () => (await lan()).projects[0]?.urls[0], { what: 'the project to be live again' })
     expect(after).toBe(before)

@@ -143,7 +143,7 @@ export function secretSinks(runtime: 'process' | 'docker'): void {
     const marks = (): string[] => [...secrets.values(), ...ownTokens].map((secret) => /evt_\w+/.exec(secret)?.[0] ?? secret)
 
     /** What every process of the machine says of itself, and what those that are neither the app nor its build were given. */
-    const watch = setInterval(() => {
+    const lookAtProcesses = () => {
       for (const pid of readdirSync('/proc')) {
         if (!/^\d+$/.test(pid) || Number(pid) === process.pid) continue
         try {
@@ -158,9 +158,11 @@ export function secretSinks(runtime: 'process' | 'docker'): void {
           // Gone meanwhile.
         }
       }
-    }, 50)
+    }
+    let watch: NodeJS.Timeout
 
     beforeAll(async () => {
+      watch = setInterval(lookAtProcesses, 50)
       mkdirSync(temporary)
       instance = await start()
       repository = makeRepository({ ...app, 'fail-build': 'x' })

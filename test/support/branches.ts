@@ -15,10 +15,13 @@ export const gitIn =
       stdio: ['ignore', 'pipe', 'pipe'],
     }).trim()
 
-/** Commits a file on a branch, which is made from main when it is not there; the sha. The work tree is on main afterwards. */
+/**
+ * Commits files on a branch, which is made from main when it is not there; the sha. The branch changes in one step, so that a watcher
+ * never sees it halfway. The work tree is on main afterwards.
+ */
 export function commitOn(folder: string, branch: string, files: Record<string, string>, message = 'A change'): string {
   const git = gitIn(folder)
-  git('checkout', '--quiet', ...(branchesOf(folder).has(branch) ? [branch] : ['-b', branch, 'main']))
+  git('checkout', '--quiet', '--detach', branchesOf(folder).get(branch) ?? 'main')
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true })
     writeFileSync(join(folder, name), text)
@@ -26,6 +29,7 @@ export function commitOn(folder: string, branch: string, files: Record<string, s
   git('add', '--all')
   git('commit', '--quiet', '--allow-empty', '--message', message)
   const sha = git('rev-parse', 'HEAD')
+  git('update-ref', `refs/heads/${branch}`, sha)
   git('checkout', '--quiet', 'main')
   return sha
 }

@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import type { RuntimeLogLine, RuntimeStateEvent } from '../../server/contract/deployments.ts'
 
 export interface ServerEvent {
   id: string | undefined
@@ -37,6 +38,27 @@ export async function* readStream(
   } finally {
     controller.abort()
   }
+}
+
+/** A project's runtime log from its beginning, read in the background until `close`: its states and its lines, in order. */
+export function followRuntimeLog(
+  instance: { api_url: string; token: string },
+  slug: string,
+  query = '',
+): { readonly states: RuntimeStateEvent['state'][]; readonly lines: string[]; close(): void } {
+  const states: RuntimeStateEvent['state'][] = []
+  const lines: string[] = []
+  const closing = new AbortController()
+  const url = `${instance.api_url}/v1/projects/${slug}/runtime-logs?lines=2000&format=json${query}`
+  const read = async () => {
+    for await (const { event, data } of readStream(url, { token: instance.token, signal: closing.signal })) {
+      if (event === 'state') states.push((JSON.parse(data) as RuntimeStateEvent).state)
+      else lines.push((JSON.parse(data) as RuntimeLogLine).line)
+    }
+  }
+  // It ends with the platform, or by `close`.
+  read().catch(() => {})
+  return { states, lines, close: () => closing.abort() }
 }
 
 function parse(frame: string): ServerEvent | undefined {

@@ -1,9 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { RuntimeLogLine, RuntimeStateEvent } from '../../server/contract/deployments.ts'
 import type { EngineView } from './docker.ts'
-import { readStream } from './event-stream.ts'
 import { until } from './until.ts'
 
 /** What a sleeper answers. */
@@ -103,30 +101,4 @@ function groupStates(leaders: Set<number>): string[] {
     .map((line) => line.trim().split(/\s+/))
     .filter(([group, state]) => leaders.has(Number(group)) && !state?.startsWith('Z'))
     .map(([, state]) => state ?? '')
-}
-
-/** A project's runtime log as it stands now, or less when the machine stands still: its states in order, and its lines. */
-export async function readRuntimeLog(
-  instance: { api_url: string; token: string },
-  slug: string,
-): Promise<{ states: RuntimeStateEvent['state'][]; lines: string[] }> {
-  const states: RuntimeStateEvent['state'][] = []
-  const lines: string[] = []
-  const done = new AbortController()
-  const url = `${instance.api_url}/v1/projects/${slug}/runtime-logs?lines=2000&format=json`
-  // The stream goes on for ever; what is stored comes at once.
-  let silence = setTimeout(() => done.abort(), 3_000)
-  try {
-    for await (const event of readStream(url, { token: instance.token, signal: done.signal })) {
-      if (event.event === 'state') states.push((JSON.parse(event.data) as RuntimeStateEvent).state)
-      else lines.push((JSON.parse(event.data) as RuntimeLogLine).line)
-      clearTimeout(silence)
-      silence = setTimeout(() => done.abort(), 1_000)
-    }
-  } catch (error) {
-    if (!done.signal.aborted) throw error
-  } finally {
-    clearTimeout(silence)
-  }
-  return { states, lines }
 }

@@ -4,13 +4,40 @@ import { expect } from 'vitest'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import { branchesOf, commitOn, gitIn, previewsOf, watched } from '../support/branches.ts'
 import { createDice } from '../support/dice.ts'
-import type { Client } from '../support/platform.ts'
-import { makeRepository } from '../support/repository.ts'
+import { instanceIdOf, viewEngine } from '../support/docker.ts'
+import type { Client, TestPlatform } from '../support/platform.ts'
+import { makeRepository, tinyServer } from '../support/repository.ts'
 import { until } from '../support/until.ts'
 
 const names = ['one', 'feature/two', 'feature/deep/three', 'Four', 'fix_5']
 
-export interface BranchStory {
+export const branchCorpus = new URL('corpus/branches.json', import.meta.url)
+
+export interface BranchCase {
+  seed: number
+  steps: number
+  app: 'page' | 'server'
+}
+
+/** Plays a case and expects that closed previews leave nothing. */
+export async function playBranches(home: TestPlatform, { seed, steps, app }: BranchCase): Promise<void> {
+  const { body } = await home.api<{ user: { id: string } }>('GET', '/instance/session')
+  const engine = viewEngine(instanceIdOf(body.user.id))
+  const foreign = async (open: ReadonlySet<string>) => {
+    if (home.runtime === 'process') return []
+    const all = [...(await engine.containers()), ...(await engine.images())]
+    return all.filter((one) => one.deployment_id !== '' && !open.has(one.deployment_id)).map((one) => `${one.role} ${one.deployment_id}`)
+  }
+  await rollBranches({
+    home,
+    seed,
+    steps,
+    files: app === 'page' ? (text) => ({ 'index.html': `<h1>${text}</h1>` }) : (text) => tinyServer(text),
+    leftovers: async (open) => [...foldersOf(home.data_dir, open), ...(await foreign(open))],
+  })
+}
+
+interface BranchStory {
   home: Client
   seed: number
   steps: number
@@ -24,7 +51,6 @@ export interface BranchStory {
 
 /** Five branches pushed, rewritten, rebased, renamed and deleted at random: after each step the previews are the branches. */
 export async function rollBranches({ home, seed, steps, files, leftovers, disturb }: BranchStory): Promise<void> {
-  console.log(`branches: seed ${seed}`)
   const dice = createDice(seed)
   const slug = `dice-${seed}`
   const repository = makeRepository({ ...files('main'), 'main.txt': '0' })
@@ -73,21 +99,18 @@ export async function rollBranches({ home, seed, steps, files, leftovers, distur
           .toSorted()
         return JSON.stringify(shown) === JSON.stringify(wanted) ? previews : undefined
       },
-      { what: `the previews after step ${step} of seed ${seed}`, every_ms: 100 },
+      { what: `the previews after step ${step} of seed ${seed}` },
     )
     for (const one of seen) expect((await home.edge(one.host)).body, `step ${step}, ${one.branch}`).toContain(texts.get(one.branch))
     const branches = new Set(seen.map((one) => one.branch))
-    let left: string[] = []
     const isClean = async () => {
       // Looked up anew each time: a push to main may still be on its way to its deployment.
       const deployments = await everyDeployment(home, slug)
       const open = deployments.filter((one) => one.target === 'production' || branches.has(one.branch ?? ''))
-      left = await leftovers(new Set(open.map((one) => one.id)))
-      return left.length === 0 ? true : undefined
+      expect(await leftovers(new Set(open.map((one) => one.id)))).toEqual([])
+      return true
     }
-    await until(isClean, { what: 'it' }).catch((cause: unknown) => {
-      throw new Error(`After step ${step} of seed ${seed} this is left of closed previews: ${left.join(', ')}`, { cause })
-    })
+    await until(isClean, { what: `nothing to be left of closed previews after step ${step} of seed ${seed}` })
   }
 
   try {

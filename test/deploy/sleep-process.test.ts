@@ -1,3 +1,0 @@
-import { sleepStories } from './sleep-stories.ts'
-
-sleepStories('process')

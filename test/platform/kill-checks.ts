@@ -1,0 +1,77 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { expect } from 'vitest'
+import { processesIn } from '../support/folder-processes.ts'
+import { until } from '../support/platform.ts'
+import type { Scene } from './kill-scene.ts'
+
+export interface Current {
+  id: string
+  slug: string
+  is_upstream: boolean
+}
+
+/** What serves according to the files that the dead platform left. */
+export function currentOf(data: string): Current[] {
+  const db = new Sqlite(join(data, 'homeport.db'), { readonly: true })
+  try {
+    return db
+      .prepare<[], { id: string; slug: string; artifact: string }>(
+        'SELECT d.id, p.slug, d.artifact FROM deployments d JOIN projects p ON p.id = d.project_id WHERE d.is_current = 1',
+      )
+      .all()
+      .map(({ id, slug, artifact }) => ({ id, slug, is_upstream: (JSON.parse(artifact) as { kind: string }).kind !== 'static' }))
+  } finally {
+    db.close()
+  }
+}
+
+export function assertIntact(data: string): void {
+  for (const name of ['homeport.db', 'logs.db']) {
+    const db = new Sqlite(join(data, name))
+    try {
+      const verdict = db.pragma('integrity_check', { simple: true })
+      if (verdict !== 'ok') throw new Error(`${name} is damaged: ${String(verdict)}`)
+    } finally {
+      db.close()
+    }
+  }
+}
+
+/** Containers, processes and folders of attempts that died: none, once everything has ended and drained. */
+export async function assertNothingLeft(scene: Pick<Scene, 'data' | 'engine'>): Promise<void> {
+  const isClean = async () => expect(await leftovers(scene)).toEqual([]) ?? true
+  await until(isClean, { what: 'nothing to be left behind', every_ms: 250 })
+}
+
+async function leftovers(scene: Pick<Scene, 'data' | 'engine'>): Promise<string[]> {
+  const current = new Set(currentOf(scene.data).map((one) => one.id))
+  const kept = new Set(withArtifact(scene.data))
+  const found: string[] = []
+  for (const name of ['work', 'sources']) found.push(...entries(join(scene.data, name)).map((entry) => `folder ${name}/${entry}`))
+  for (const entry of entries(join(scene.data, 'bundles'))) if (!kept.has(entry)) found.push(`folder bundles/${entry}`)
+  for (const one of processesIn(scene.data))
+    if (![...current].some((id) => one.cwd.includes(id))) found.push(`process ${one.pid} ${one.command} in ${one.cwd}`)
+  if (scene.engine) {
+    for (const one of await scene.engine.containers())
+      if (one.role !== 'app' || !current.has(one.deployment_id)) found.push(`${one.role} container ${one.id} of ${one.deployment_id}`)
+    for (const one of await scene.engine.images())
+      if (one.role === 'app' && !kept.has(one.deployment_id)) found.push(`image ${one.id} of ${one.deployment_id}`)
+  }
+  return found
+}
+
+const entries = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : [])
+
+function withArtifact(data: string): string[] {
+  const db = new Sqlite(join(data, 'homeport.db'), { readonly: true })
+  try {
+    return db
+      .prepare<[], { id: string }>('SELECT id FROM deployments WHERE artifact IS NOT NULL')
+      .all()
+      .map((row) => row.id)
+  } finally {
+    db.close()
+  }
+}

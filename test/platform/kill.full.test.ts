@@ -1,0 +1,58 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, describe, expect, test } from 'vitest'
+import { foldersOf, rollBranches } from '../deploy/random-branches.ts'
+import { explore, freshSeed, readCorpus } from '../support/corpus.ts'
+import { createDice } from '../support/dice.ts'
+import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
+import { requires } from '../support/requirements.ts'
+import { killRounds } from './kill.ts'
+
+interface KillCase {
+  runtime: 'docker' | 'process'
+  rounds: number
+  seed: number
+}
+const corpus = new URL('corpus/kill.json', import.meta.url)
+const fresh: KillCase[] = (['process', 'docker'] as const).map((runtime) => ({ runtime, rounds: 50, seed: freshSeed() }))
+
+describe('kill -9 at any moment: what was answered exists once and ends, what served goes on, nothing is left behind', () => {
+  const play = async (one: KillCase) => {
+    const report = await killRounds(one)
+    expect(report.kills).toBeGreaterThanOrEqual(one.rounds)
+    expect(report.acknowledged).toBeGreaterThan(0)
+  }
+  const timeout = 75 * 60_000
+  for (const one of readCorpus<KillCase>(corpus))
+    test.skipIf(one.runtime === 'docker' && !requires('docker').ok)(`again ${JSON.stringify(one)}`, { timeout }, () => play(one))
+  for (const one of fresh)
+    test.skipIf(one.runtime === 'docker' && !requires('docker').ok)(`${one.rounds} rounds on ${one.runtime}`, { timeout }, () =>
+      explore(corpus, one, play),
+    )
+})
+
+describe('kill -9 while branches are pushed and deleted', () => {
+  let home: TestPlatform
+  afterAll(() => home.remove())
+
+  test('10 steps: the previews are the branches', { timeout: 900_000 }, async () => {
+    const seed = freshSeed()
+    console.log(`kill -9 among branches: seed ${seed}`)
+    const dice = createDice(seed)
+    home = await startTestPlatform({ runtime: 'process' })
+    const { data_dir } = home
+    const client = new Proxy(home, { get: (_, name) => Reflect.get(home, name) as unknown })
+    await rollBranches({
+      home: client,
+      seed,
+      steps: 10,
+      files: (text) => ({ 'index.html': `<h1>${text}</h1>` }),
+      leftovers: async (open) => foldersOf(data_dir, open),
+      // At any moment of what a push sets off: from the event over the queue and the build to the swap.
+      async disturb() {
+        await delay(dice.between(0, 700))
+        await home.kill()
+        home = await startTestPlatform({ runtime: 'process', data_dir })
+      },
+    })
+  })
+})
