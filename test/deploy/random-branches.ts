@@ -1,8 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import type { Deployment } from '../../server/contract/deployments.ts'
-import { branchesOf, commitOn, gitIn, previewsOf, watched } from '../support/branches.ts'
+import { branchesOf, commitOn, everyDeployment, gitIn, previewsOf, watched } from '../support/branches.ts'
 import { createDice } from '../support/dice.ts'
 import { instanceIdOf, viewEngine } from '../support/docker.ts'
 import type { Client, TestPlatform } from '../support/platform.ts'
@@ -135,18 +134,6 @@ export async function rollBranches({ home, seed, steps, files, leftovers, distur
   } finally {
     repository.remove()
   }
-}
-
-async function everyDeployment(home: Client, slug: string): Promise<Deployment[]> {
-  const all: Deployment[] = []
-  let cursor: string | null = ''
-  while (cursor !== null) {
-    const path: string = `/v1/projects/${slug}/deployments?limit=100${cursor === '' ? '' : `&cursor=${cursor}`}`
-    const { body } = await home.api<{ deployments: Deployment[]; next_cursor: string | null }>('GET', path)
-    all.push(...body.deployments)
-    cursor = body.next_cursor
-  }
-  return all
 }
 
 /** Folders of deployments in a data folder. */

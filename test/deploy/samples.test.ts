@@ -1,105 +1,19 @@
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { packTarGz } from '../../renderer/features/samples/pack.ts'
+import { expect, test } from 'vitest'
 import { filesOf, samples } from '../../renderer/features/samples/samples.ts'
-import { ask } from '../support/ask.ts'
-import { readStream } from '../support/event-stream.ts'
-import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 
 const shelf = join(import.meta.dirname, '../../resources/samples')
 
-/** Every sample as the dashboard sends it, on the runtime that every machine has. */
-describe('the sample apps', () => {
-  let home: TestPlatform
-  beforeAll(async () => {
-    home = await startTestPlatform({ runtime: 'process' })
-  })
-  afterAll(() => home.remove())
-
-  const send = async (name: string) => {
-    await home.createProject({ slug: name, name })
-    const archive = await packTarGz(name, filesOf(name))
-    const answer = await ask(`${home.platform.api_url}/v1/projects/${name}/upload`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${home.platform.instance.token}`, 'content-type': 'application/gzip' },
-      body: Buffer.from(await archive.arrayBuffer()),
-    })
-    expect(answer.status, answer.text).toBe(201)
-    return home.ended(name, String(answer.json.deployment_id))
+test('each folder of samples is on the list, with a page or a start script and without dependencies', async () => {
+  const folders = (await readdir(shelf, { withFileTypes: true })).filter((entry) => entry.isDirectory()).map(({ name }) => name)
+  expect(samples.map(({ name }) => name).toSorted()).toEqual(folders.toSorted())
+  for (const name of folders) {
+    const files = filesOf(name)
+    expect(files.map(({ path }) => path).toSorted()).toEqual((await readdir(join(shelf, name))).toSorted())
+    for (const { path, text } of files) expect(text).toBe(await readFile(join(shelf, name, path), 'utf8'))
+    const manifest = files.find(({ path }) => path === 'package.json')
+    if (manifest) expect(Object.keys(JSON.parse(manifest.text))).toEqual(['name', 'private', 'type', 'scripts'])
+    else expect(files.map(({ path }) => path)).toContain('index.html')
   }
-  /** Reads on until its log says that: the stream has no end. */
-  const says = async (slug: string, words: string) => {
-    const url = `${home.platform.api_url}/v1/projects/${slug}/runtime-logs?lines=100`
-    for await (const { data } of readStream(url, { token: home.platform.instance.token })) if (data.includes(words)) return
-  }
-  const flash = (text: string) =>
-    ask(`${home.platform.edge_url}/send`, { method: 'POST', headers: { host: 'signal-lamp.localhost' }, body: Buffer.from(text) })
-
-  test('each folder of the shelf is on the list, with a page or a start script and without dependencies', async () => {
-    const folders = (await readdir(shelf, { withFileTypes: true })).filter((entry) => entry.isDirectory()).map(({ name }) => name)
-    expect(samples.map(({ name }) => name).toSorted()).toEqual(folders.toSorted())
-    for (const name of folders) {
-      const files = filesOf(name)
-      expect(files.map(({ path }) => path).toSorted()).toEqual((await readdir(join(shelf, name))).toSorted())
-      for (const { path, text } of files) expect(text).toBe(await readFile(join(shelf, name, path), 'utf8'))
-      const manifest = files.find(({ path }) => path === 'package.json')
-      if (manifest) expect(Object.keys(JSON.parse(manifest.text))).toEqual(['name', 'private', 'type', 'scripts'])
-      else expect(files.map(({ path }) => path)).toContain('index.html')
-    }
-  })
-
-  test('tide-clock: a folder of files is a site', async () => {
-    const deployment = await send('tide-clock')
-    expect(deployment.error, deployment.build_log).toBeNull()
-    expect(deployment.framework).toBe('html')
-    expect((await home.edge('tide-clock.localhost', '/')).body).toContain('Tide clock')
-    expect((await home.edge('tide-clock.localhost', '/tide.js')).status).toBe(200)
-    expect(await home.edge('tide-clock.localhost', '/no/such')).toMatchObject({ status: 404, body: expect.stringContaining('Nothing but water') })
-  })
-
-  test('signal-lamp: what it does is in its log', async () => {
-    const deployment = await send('signal-lamp')
-    expect(deployment.error, deployment.build_log).toBeNull()
-    expect((await home.edge('signal-lamp.localhost', '/')).body).toContain('Signal lamp')
-    expect((await flash('sos')).json).toMatchObject({ letters: [{ letter: 'S', signs: '...' }, { letter: 'O', signs: '---' }, { letter: 'S' }] })
-    expect((await flash('¿?')).status).toBe(400)
-    await says('signal-lamp', 'message 1 is out')
-  })
-
-  test('harbour-news: from the second reader on it comes from the cache, and a purge ends that', async () => {
-    const deployment = await send('harbour-news')
-    expect(deployment.error, deployment.build_log).toBeNull()
-    const read = () => home.edge('harbour-news.localhost', '/')
-    expect(await read()).toMatchObject({ status: 200, headers: { 'x-cache': 'MISS' }, body: expect.stringContaining('Edition 1') })
-    expect(await read()).toMatchObject({ status: 200, headers: { 'x-cache': 'HIT' }, body: expect.stringContaining('Edition 1') })
-    expect((await home.api('POST', '/v1/projects/harbour-news/cache/purge-tags', { tags: ['front-page'] })).status).toBe(200)
-    expect(await read()).toMatchObject({ headers: { 'x-cache': 'MISS' }, body: expect.stringContaining('Edition 2') })
-  })
-
-  test('guest-book: greets with its variable, and tells the names of variables alone', async () => {
-    const first = await send('guest-book')
-    expect(first.error, first.build_log).toBeNull()
-    expect((await home.edge('guest-book.localhost', '/?name=%3Cb%3EAda')).body).toContain('Good day, &#60;b&#62;Ada')
-    const added = await home.api<{ deployment_id: string }>('POST', '/v1/projects/guest-book/env-vars', { key: 'GREETING', value: 'Ahoy <there>' })
-    await home.ended('guest-book', added.body.deployment_id)
-    const { body } = await home.edge('guest-book.localhost', '/')
-    expect(body).toContain('Ahoy &#60;there&#62;')
-    expect(body).toContain('<code>GREETING</code></li>')
-  })
-
-  test('leaky-boat: breaks its build with a hint, and floats once the hint was followed', async () => {
-    const broken = await send('leaky-boat')
-    expect(broken.status).toBe('failed')
-    expect(broken.error).toMatchObject({
-      code: 'build_failed',
-      message: 'The build failed: a variable is missing: HULL. The line: Water is coming in: HULL is not set',
-      hint: 'Add it to the project’s variables for this environment, then deploy again.',
-    })
-    await home.api('POST', '/v1/projects/leaky-boat/env-vars', { key: 'HULL', value: 'oak' })
-    const again = await home.api<{ deployment_id: string }>('POST', `/v1/projects/leaky-boat/deployments/${broken.id}/retry`)
-    const mended = await home.ended('leaky-boat', again.body.deployment_id)
-    expect(mended.error, mended.build_log).toBeNull()
-    expect((await home.edge('leaky-boat.localhost', '/')).body).toContain('A hull of <b>oak</b>')
-  })
 })

@@ -1,6 +1,8 @@
+import { writeFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { basename, dirname } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Deployment } from '../../server/contract/deployments.ts'
 import type { Watching } from '../../server/contract/previews.ts'
 import { check, commitOn, gitIn, previewOf, previewsOf, watched } from '../support/branches.ts'
 import { type GitHost, startGitHost } from '../support/git-host.ts'
@@ -103,9 +105,21 @@ test('a host that fails is asked ever less often, at least every 15 minutes, and
   await until(async () => ((await watching()).state === 'watching' ? true : undefined), { what: 'the look after the sleep' })
 })
 
-test('a repository that has lost all its branches has no previews; production goes on', async () => {
+test('a commit that is deployed manually is not deployed again by its push', async () => {
+  const gate = join(home.data_dir, 'gate')
+  const build = `until [ -e ${gate} ]; do sleep 0.05; done; mkdir -p dist && cp index.html dist`
+  const sha = repository.commit({ 'index.html': '<h1>manual</h1>', 'package.json': JSON.stringify({ scripts: { build } }) })
   const { id } = await home.deploy(slug)
-  expect(await home.ended(slug, id)).toMatchObject({ status: 'ready' })
+  await until(async () => (await home.deployment(slug, id)).status === 'building' || undefined, { what: 'the build' })
+  await check(home, slug)
+  writeFileSync(gate, '')
+  expect(await home.ended(slug, id)).toMatchObject({ status: 'ready', commit_sha: sha })
+  await check(home, slug)
+  const { body } = await home.api<{ deployments: Deployment[] }>('GET', `/v1/projects/${slug}/deployments`)
+  expect(body.deployments.filter((one) => one.target === 'production').map((one) => one.id)).toEqual([id])
+})
+
+test('a repository that has lost all its branches has no previews; production goes on', async () => {
   const [preview] = await previewsOf(home, slug)
   const git = gitIn(repository.folder)
   git('checkout', '--quiet', '--detach')

@@ -158,18 +158,6 @@ describe('the production branch', () => {
     expect(await deploymentsOf(slug)).toHaveLength(1)
   })
 
-  test('what was deployed by hand is not deployed again by its push', async () => {
-    const { slug, repository } = await linked()
-    const sha = repository.commit(page('by hand'))
-    const { id } = await home.deploy(slug)
-    await home.ended(slug, id)
-    await check(home, slug)
-    const same = (await deploymentsOf(slug)).filter((one) => one.commit_sha === sha && one.status === 'ready')
-    expect(same.length).toBeLessThanOrEqual(1)
-    await check(home, slug)
-    expect((await deploymentsOf(slug)).filter((one) => ['queued', 'building', 'deploying'].includes(one.status))).toEqual([])
-  })
-
   test('a rollback stays until the next push', async () => {
     const { slug, repository } = await linked()
     repository.commit(page('old'))

@@ -29,7 +29,7 @@ export interface Scene {
   /** Requests whose answer never came: each may or may not have made a deployment. */
   unanswered: Map<string, number>
   steady: { id: string; container: string; started_at: string } | undefined
-  restart(): Promise<number>
+  restart(): Promise<void>
   close(): Promise<void>
 }
 
@@ -83,7 +83,6 @@ export async function openScene(options: KillOptions): Promise<Scene> {
       if (took > startPatience_ms && processorTime(scene.instance.pid) > startProcessor_ms)
         throw new Error(`the start after a kill took ${Math.round(took)} ms`)
       scene.client = createClient(scene.instance.instance)
-      return took
     },
     async close() {
       for (const slug of Object.keys(repositories)) await scene.client.api('DELETE', `/v1/projects/${slug}`).catch(() => {})

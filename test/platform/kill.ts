@@ -1,7 +1,8 @@
 import { request } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Deployment } from '../../server/contract/deployments.ts'
-import { type Client, until } from '../support/platform.ts'
+import { terminalStatuses } from '../../server/contract/deployments.ts'
+import { everyDeployment } from '../support/branches.ts'
+import { until } from '../support/platform.ts'
 import { createDice, type Dice } from '../support/dice.ts'
 import { assertIntact, assertNothingLeft, type Current, currentOf } from './kill-checks.ts'
 import { type KillOptions, openScene, type Scene } from './kill-scene.ts'
@@ -10,17 +11,11 @@ import { type KillOptions, openScene, type Scene } from './kill-scene.ts'
 
 export interface KillReport {
   kills: number
+  /** Deployments that were answered with 201. */
   acknowledged: number
-  interrupted: number
-  /** From the start of the process to `instance.json`, the slowest. */
-  slowest_start_ms: number
-  /** From the start of the process until every app answers 200 at the edge again, the slowest. */
-  slowest_return_ms: number
-  /** Answers of the steady app, at the edge and, while the platform was down, at its own address. */
-  answers: number
 }
 
-const terminal = new Set(['ready', 'failed', 'canceled'])
+const terminal = new Set<string>(terminalStatuses)
 
 /** Projects: `steady` is never deployed again and must never notice; the others are deployed all the time. */
 const busy = ['busy', 'page', 'own'] as const
@@ -28,7 +23,7 @@ const busy = ['busy', 'page', 'own'] as const
 export async function killRounds(options: KillOptions): Promise<KillReport> {
   const dice = createDice(options.seed)
   const scene = await openScene(options)
-  const report: KillReport = { kills: 0, acknowledged: 0, interrupted: 0, slowest_start_ms: 0, slowest_return_ms: 0, answers: 0 }
+  const report: KillReport = { kills: 0, acknowledged: 0 }
   try {
     for (let round = 1; round <= options.rounds; round++) {
       try {
@@ -52,29 +47,26 @@ async function playRound(scene: Scene, dice: Dice, report: KillReport): Promise<
   deployer.stop()
   report.kills++
   await deployer.done
-  report.answers += await visitor.end()
+  await visitor.end()
   assertIntact(scene.data)
 
   const serving = currentOf(scene.data)
-  const outside = await whileDown(scene, serving)
-  report.answers += outside
+  await whileDown(scene, serving)
 
-  const begun = performance.now()
-  report.slowest_start_ms = Math.max(report.slowest_start_ms, await scene.restart())
+  await scene.restart()
   // Now and then it dies again while it is still taking things up.
   if (dice.chance(0.3)) {
     await delay(dice.between(0, 1_500))
     await scene.instance.end('SIGKILL')
     report.kills++
     assertIntact(scene.data)
-    report.slowest_start_ms = Math.max(report.slowest_start_ms, await scene.restart())
+    await scene.restart()
   }
   // Somebody is quick: what was queued again is replaced at once.
   if (dice.chance(0.4)) await deployOnce(scene, dice)
   await until(() => allAnswer(scene, serving), { what: 'every app to answer at the edge again' })
-  report.slowest_return_ms = Math.max(report.slowest_return_ms, performance.now() - begun)
   if (scene.engine) await assertSteady(scene)
-  report.interrupted += await settle(scene)
+  await settle(scene)
   await assertNothingLeft(scene)
 }
 
@@ -107,15 +99,13 @@ function deployAtRandom(scene: Scene, dice: Dice): { done: Promise<void>; stop()
 }
 
 /** Asks for an app at the edge without a pause, until told to end: every answer that comes must be 200. */
-function visit(scene: Scene, slug: string): { end(): Promise<number> } {
+function visit(scene: Scene, slug: string): { end(): Promise<void> } {
   let ended = false
-  let answers = 0
   const run = async () => {
     while (!ended) {
       const answer = await scene.client.edge(`${slug}.localhost`).catch(() => undefined)
       if (answer === undefined) return
       if (answer.status !== 200) throw new Error(`${slug} answered ${answer.status} at the edge while the platform was up`)
-      answers++
       await delay(10)
     }
   }
@@ -125,15 +115,13 @@ function visit(scene: Scene, slug: string): { end(): Promise<number> } {
     async end() {
       ended = true
       await running
-      return answers
     },
   }
 }
 
 /** Without a platform the containers go on: asked at their own addresses for a while. */
-async function whileDown(scene: Scene, serving: Current[]): Promise<number> {
-  if (!scene.engine) return 0
-  let answers = 0
+async function whileDown(scene: Scene, serving: Current[]): Promise<void> {
+  if (!scene.engine) return
   for (const one of serving) {
     if (!one.is_upstream) continue
     const app = await scene.engine.appOf(one.id)
@@ -141,10 +129,8 @@ async function whileDown(scene: Scene, serving: Current[]): Promise<number> {
     for (let i = 0; i < 5; i++) {
       const status = await ask(app.address, app.port)
       if (status !== 200) throw new Error(`${one.slug} answered ${status} at its own address while the platform was down`)
-      answers++
     }
   }
-  return answers
 }
 
 async function allAnswer(scene: Scene, serving: Current[]): Promise<true | undefined> {
@@ -161,13 +147,12 @@ async function assertSteady(scene: Scene): Promise<void> {
     throw new Error(`the steady app was started again: ${JSON.stringify({ before: scene.steady, now: app })}`)
 }
 
-/** Waits for the end of everything that was answered, and looks whether it is there, once, and served. Says how many were given up. */
-async function settle(scene: Scene): Promise<number> {
-  let interrupted = 0
+/** Waits for the end of everything that was answered, and looks whether it is there, once, and served. */
+async function settle(scene: Scene): Promise<void> {
   for (const slug of busy) {
     const rows = await until(
       async () => {
-        const all = await allDeployments(scene.client, slug)
+        const all = await everyDeployment(scene.client, slug)
         return all.every((row) => terminal.has(row.status)) ? all : undefined
       },
       { what: `every deployment of ${slug} to end`, every_ms: 100 },
@@ -182,7 +167,6 @@ async function settle(scene: Scene): Promise<number> {
 
     for (const row of rows) {
       if (row.status === 'failed' && row.error?.code !== 'interrupted') throw new Error(`${row.id} of ${slug} failed: ${JSON.stringify(row.error)}`)
-      if (row.error?.code === 'interrupted') interrupted++
     }
     const newest = rows.find((row) => row.status === 'ready')
     const current = rows.filter((row) => row.is_current)
@@ -192,20 +176,6 @@ async function settle(scene: Scene): Promise<number> {
     if (answer.status !== 200 || (slug !== 'page' && answer.body !== newest?.id))
       throw new Error(`${slug} answers ${answer.status} ${answer.body.slice(0, 80)}, expected ${newest?.id}`)
   }
-  return interrupted
-}
-
-async function allDeployments(client: Client, slug: string): Promise<Deployment[]> {
-  const all: Deployment[] = []
-  for (let cursor: string | null = ''; cursor !== null;) {
-    const { body }: { body: { deployments: Deployment[]; next_cursor: string | null } } = await client.api(
-      'GET',
-      `/v1/projects/${slug}/deployments?limit=100${cursor && `&cursor=${cursor}`}`,
-    )
-    all.push(...body.deployments)
-    cursor = body.next_cursor
-  }
-  return all
 }
 
 function ask(host: string, port: number): Promise<number> {

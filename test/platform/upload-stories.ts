@@ -153,7 +153,7 @@ export function uploadStories(extent: Extent): void {
 
   test('kill -9 in the middle leaves no deployment and no archive, and the next upload is 201', async () => {
     await home.createProject({ slug: 'killed' })
-    const bytes = noisyArchive(8)
+    const bytes = noisyArchive(2)
     for (const part of extent.killed_at) {
       await sendPart('killed', bytes, part)
       await home.kill()

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { Deployment } from '../../server/contract/deployments.ts'
 import type { Preview } from '../../server/contract/previews.ts'
 import type { Client } from './platform.ts'
 import { until } from './until.ts'
@@ -61,3 +62,16 @@ export const previewOf = (client: Client, slug: string, branch: string, sha: str
   until(async () => (await previewsOf(client, slug)).find((one) => one.branch === branch && one.commit_sha === sha && one.status === 'ready'), {
     what: `the preview of ${branch} at ${sha.slice(0, 8)}`,
   })
+
+/** All deployments of a project, page by page. */
+export async function everyDeployment(client: Client, slug: string): Promise<Deployment[]> {
+  const all: Deployment[] = []
+  let cursor: string | null = ''
+  while (cursor !== null) {
+    const path: string = `/v1/projects/${slug}/deployments?limit=100${cursor === '' ? '' : `&cursor=${cursor}`}`
+    const { body } = await client.api<{ deployments: Deployment[]; next_cursor: string | null }>('GET', path)
+    all.push(...body.deployments)
+    cursor = body.next_cursor
+  }
+  return all
+}
