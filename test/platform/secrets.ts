@@ -161,19 +161,23 @@ export function secretSinks(runtime: 'process' | 'docker'): void {
     }
     let watch: NodeJS.Timeout
 
+    const repositoryUrl = () => {
+      const address = new URL(host.url(`${basename(repository.folder)}/.git`))
+      address.username = 'me'
+      address.password = secrets.get('git credential')!
+      return address
+    }
+
     beforeAll(async () => {
       watch = setInterval(lookAtProcesses, 50)
       mkdirSync(temporary)
       instance = await start()
       repository = makeRepository({ ...app, 'fail-build': 'x' })
       host = await startGitHost({ root: dirname(repository.folder), credentials: { username: 'me', password: secrets.get('git credential')! } })
-      const address = new URL(host.url(`${basename(repository.folder)}/.git`))
-      address.username = 'me'
-      address.password = secrets.get('git credential')!
       await ask('PATCH', '/instance/settings', { rate_limit_authenticated: 1_000_000, rate_limit_anonymous: 1_000_000 })
       follow('the instance’s events', '/instance/events')
 
-      const made = await ask<{ project: { id: string } }>('POST', '/v1/projects', { name: 'Teller', slug: 'teller', repo_url: address.href })
+      const made = await ask<{ project: { id: string } }>('POST', '/v1/projects', { name: 'Teller', slug: 'teller', repo_url: repositoryUrl().href })
       projectId = made.body.project.id
       follow('the runtime log', '/v1/projects/teller/runtime-logs')
       follow('the runtime log', '/v1/projects/teller/runtime-logs?format=json&lines=1000')
@@ -193,7 +197,9 @@ export function secretSinks(runtime: 'process' | 'docker'): void {
       secrets.set('token', person.body.token)
       const purge = await ask<{ token: string }>('POST', '/v1/projects/teller/cache/token', undefined, { isHandout: true })
       secrets.set('purge token', purge.body.token)
+    })
 
+    test('it deploys: failing builds and starts, a page with a picture, a retry, a rollback', async () => {
       expect((await deploy()).error?.code).toBe('build_failed')
       repository.commit({ 'fail-build': null, 'fail-start': 'x' })
       expect((await deploy()).error?.code).toBe('start_failed')
@@ -208,8 +214,9 @@ export function secretSinks(runtime: 'process' | 'docker'): void {
         })
       expect((await deploy(`deployments/${good.id}/retry`)).error).toBeNull()
       expect((await deploy(`deployments/${good.id}/rollback`)).error).toBeNull()
+    })
 
-      // Tokens where they belong, and where people put them by mistake.
+    test('it is sent tokens where they belong, and where people put them by mistake', async () => {
       const token = secrets.get('purge token')!
       const friend = secrets.get('token')!
       await ask('POST', '/hooks/cache/teller', undefined, { token })
@@ -221,7 +228,9 @@ export function secretSinks(runtime: 'process' | 'docker'): void {
       await instance.ask('/v1/projects', { headers: { 'x-token': friend, cookie: `homeport=${friend}` } })
       for (const path of ['/v1/projects', '/instance/session'])
         into('the answers', await (await fetch(instance.instance.api_url + path, { headers: { authorization: `Bearer ${friend}` } })).text())
+    })
 
+    test('it makes a preview, a dump and a backup', async () => {
       repository.commit({ 'note.txt': 'for the preview' })
       execFileSync('git', ['branch', 'feature'], { cwd: repository.folder })
       await ask('POST', '/instance/projects/teller/watching/check')
@@ -242,7 +251,10 @@ export function secretSinks(runtime: 'process' | 'docker'): void {
       await ask('GET', `/instance/projects/teller/database/dumps/${dump.dump.id}`)
       const { body: taken } = await ask<{ backup: { name: string } }>('POST', '/instance/backups')
       await ask('GET', `/instance/backups/${taken.backup.name}`)
+    })
 
+    test('it is refused by the host of the repository, and answers every read', async () => {
+      const address = repositoryUrl()
       await ask('PATCH', '/v1/projects/teller', { repo_url: address.href.replace('me:', 'you:') })
       expect((await deploy()).error?.code).toBe('clone_failed')
       // A token in the place of the user's name, as hosts of repositories hand them out.
@@ -263,8 +275,9 @@ export function secretSinks(runtime: 'process' | 'docker'): void {
       for (const path of ['session', 'settings', 'doctor', 'users', 'disk', 'backups', 'dumps', 'projects/teller/watching'])
         await ask('GET', `/instance/${path}`)
       for (const path of ['/healthz', '/openapi.json', '/docs']) await ask('GET', path)
+    })
 
-      // Once more from the start: what is brought back, is brought back in silence too.
+    test('it starts again and brings back its apps', async () => {
       const first = await instance.end()
       into('what it printed', first.out + first.err)
       instance = await start()
@@ -273,7 +286,7 @@ export function secretSinks(runtime: 'process' | 'docker'): void {
       })
       follow('the runtime log', '/v1/projects/teller/runtime-logs?format=json&lines=1000')
       await until(() => sinks.get('the runtime log')?.includes('asked') || undefined, { what: 'the log' })
-    }, 600_000)
+    })
 
     afterAll(async () => {
       clearInterval(watch)
@@ -284,7 +297,7 @@ export function secretSinks(runtime: 'process' | 'docker'): void {
       await host.close()
       repository.remove()
       folder.remove()
-    }, 120_000)
+    })
 
     const expectClean = (where: string, text: string, but: readonly string[] = []) => {
       const found = [...secrets].flatMap(([name, secret]) =>

@@ -21,7 +21,7 @@ const server = require('node:http').createServer((request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     return response.write('data: here\\n\\n')
   }
-  response.setHeader('cache-control', request.url === '/kept' ? 's-maxage=600' : 'no-store')
+  response.setHeader('cache-control', request.url === '/kept' ? 's-maxage=86400' : 'no-store')
   response.end(JSON.stringify({ born, version: '${version}' }))
 })
 server.on('upgrade', (request, socket) => {
