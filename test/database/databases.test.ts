@@ -65,6 +65,12 @@ test('what a server that is away could not make is undone: no row, and a promise
   expect(servers.process.databases.size).toBe(1)
 })
 
+test('of many that are asked for at once, one is made', async () => {
+  const made = await Promise.all(Array.from({ length: 20 }, () => databases.create(project)))
+  expect(made.filter((one) => one !== undefined)).toHaveLength(1)
+  expect(servers.process.databases.size).toBe(1)
+})
+
 test('what the last run began and did not finish is undone by the next, and can be made again', async () => {
   const { row } = (await databases.create(project))!
   store.db.writeNow((tx) => tx.sqlRun('UPDATE databases SET is_ready = 0'))

@@ -18,10 +18,7 @@ export function usePlatform(runtime: PlatformSettings['runtime'], prepare: (data
   return () => home
 }
 
-/** An app as people write it: `pg` from the registry, DATABASE_URL from its surroundings. */
-export const guestBook = {
-  'package.json': JSON.stringify({ name: 'guest-book', private: true, scripts: { start: 'node server.js' }, dependencies: { pg: '8.23.1' } }),
-  'server.js': `
+const server = `
 const http = require('node:http')
 const net = require('node:net')
 const { Pool } = require('pg')
@@ -48,14 +45,13 @@ http.createServer(async (request, response) => {
   }
 }).listen(process.env.PORT, '0.0.0.0')
 process.on('SIGTERM', () => process.exit(0))
-`,
-}
+`
 
-/** The same with its dependencies beside it, so that nothing is fetched: for what is not about builds. */
+/** A guest book that keeps its names in the database; with its dependencies beside it, so that nothing is fetched. */
 export function packedGuestBook(): Record<string, string> {
   const files: Record<string, string> = {
     'package.json': JSON.stringify({ name: 'guest-book', private: true, scripts: { start: 'node server.js' } }),
-    'server.js': guestBook['server.js'],
+    'server.js': server,
   }
   const pack = (name: string): void => {
     const folder = join(root, 'node_modules', name)

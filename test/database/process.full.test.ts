@@ -1,10 +1,9 @@
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Database } from '../../server/contract/databases.ts'
+import { describe, expect, test } from 'vitest'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
-import { makeRepository, type Repository } from '../support/repository.ts'
+import { makeRepository } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
 import { viewOf } from './docker-server.ts'
 import { dumpStories, leaveHalfDump } from './dump-stories.ts'
@@ -15,8 +14,8 @@ import { databaseStories } from './stories.ts'
 
 describe('on process', () => {
   const platform = usePlatform('process', leaveHalfDump)
-  databaseStories(platform, { fetches: true })
-  dumpStories(platform, { rows: 100_000 })
+  databaseStories(platform)
+  dumpStories(platform, { rows: 30_000 })
 })
 
 const pidOf = ({ data_dir }: TestPlatform): number => Number(readFileSync(join(data_dir, 'postgres/cluster/postmaster.pid'), 'utf8').split('\n')[0])
@@ -35,49 +34,36 @@ restartStories('process', {
   },
 })
 
-/** A database stays where it was made, whatever later deployments run on. */
-describe.skipIf(!requires('docker').ok)('a database and an app on two runtimes', () => {
-  const data_dir = mkdtempSync(join(tmpdir(), 'homeport-two-runtimes-'))
-  let home: TestPlatform
-  let repository: Repository
-
-  const start = async (runtime: 'docker' | 'process') => void (home = await startTestPlatform({ runtime, data_dir }))
-  const make = async (slug: string) => {
-    await home.createProject({ slug, repo_url: repository.url })
-    expect((await home.api<{ database: Database }>('POST', `/v1/projects/${slug}/database`)).status).toBe(201)
-  }
-  const deployed = async (slug: string) => {
-    const deployment = await home.ended(slug, (await home.deploy(slug)).id)
-    expect(deployment.error).toBeNull()
-    return deployment.build_log
-  }
-
-  beforeAll(async () => {
-    repository = makeRepository(packedGuestBook())
-    await start('process')
-  })
-  afterAll(async () => {
-    const { removeAll } = await viewOf(home)
-    await home.remove()
+test.skipIf(!requires('docker').ok)(
+  'a database stays where it was made: a container does not reach the embedded server, a process reaches one in Docker',
+  async () => {
+    const data_dir = mkdtempSync(join(tmpdir(), 'homeport-two-runtimes-'))
+    const repository = makeRepository(packedGuestBook())
+    let home: TestPlatform | undefined
+    const restarted = async (runtime: 'docker' | 'process') => {
+      await home?.platform.stop()
+      return (home = await startTestPlatform({ runtime, data_dir }))
+    }
+    const make = async ({ createProject, api }: TestPlatform, slug: string) => {
+      await createProject({ slug, repo_url: repository.url })
+      expect((await api('POST', `/v1/projects/${slug}/database`)).status).toBe(201)
+    }
+    const buildLog = async ({ deploy, ended }: TestPlatform, slug: string) => {
+      const { error, build_log } = await ended(slug, (await deploy(slug)).id)
+      expect(error).toBeNull()
+      return build_log
+    }
+    await make(await restarted('process'), 'inside')
+    const onDocker = await restarted('docker')
+    expect(await buildLog(onDocker, 'inside')).toContain('server of the runtime process, which an app on docker does not reach')
+    expect((await onDocker.edge('inside.localhost', '/url')).body).toBe('none')
+    await make(onDocker, 'outside')
+    const { removeAll } = await viewOf(onDocker)
+    const onProcess = await restarted('process')
+    expect(await buildLog(onProcess, 'outside')).not.toContain('does not reach')
+    expect((await onProcess.edge('outside.localhost', '/sign?name=ada')).body).toBe('ada')
+    await onProcess.remove()
     await removeAll()
     repository.remove()
-  })
-
-  test('a container does not reach the embedded server: it is told so, and gets no address that leads nowhere', async () => {
-    await make('inside')
-    await home.platform.stop()
-    await start('docker')
-    const log = await deployed('inside')
-    expect(log).toContain('The database of this project lies in the server of the runtime process, which an app on docker does not reach')
-    expect((await home.edge('inside.localhost', '/url')).body).toBe('none')
-    expect((await home.api('GET', '/v1/projects/inside/database')).status).toBe(200)
-  })
-
-  test('a process reaches the server in Docker', async () => {
-    await make('outside')
-    await home.platform.stop()
-    await start('process')
-    expect(await deployed('outside')).not.toContain('does not reach')
-    expect((await home.edge('outside.localhost', '/sign?name=ada')).body).toBe('ada')
-  })
-})
+  },
+)

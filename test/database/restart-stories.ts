@@ -1,7 +1,6 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '../../server/contract/databases.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
@@ -90,25 +89,6 @@ export function restartStories(runtime: 'process' | 'docker', view: ServerView):
       await start()
       expect(await guests()).toBe('ada,bea')
       await onExit('default')
-    })
-
-    test('what was half made when everything ended is undone, and can be made', async () => {
-      await home.createProject({ slug: 'half' })
-      const { body } = await home.api<{ database: Database }>('POST', '/v1/projects/half/database')
-      await home.kill()
-      const ledger = new Sqlite(join(data_dir, 'homeport.db'))
-      ledger.prepare('UPDATE databases SET is_ready = 0 WHERE db_name = ?').run(body.database.db_name)
-      ledger.close()
-      await start()
-      expect(await database('half')).toMatchObject({ status: 404, body: { error: 'database_not_found' } })
-      const roles = () => asked(before.connection_string, `SELECT 1 FROM pg_roles WHERE rolname = '${body.database.db_user}'`)
-      await until(async () => ((await roles()).length === 0 ? true : undefined), { what: 'the half made role to go' })
-      expect((await home.api('POST', '/v1/projects/half/database')).status).toBe(201)
-    })
-
-    test('doctor says how the server is', async () => {
-      const { body } = await home.api<{ checks: { name: string; status: string; message: string }[] }>('GET', '/instance/doctor')
-      expect(body.checks.find((check) => check.name === `databases ${runtime}`)).toMatchObject({ status: 'ok', message: expect.stringMatching(/15/) })
     })
   })
 }

@@ -11,6 +11,7 @@ export async function onSeeds(corpus: URL, property: (seed: number) => Promise<v
   if (process.env.HOMEPORT_TEST_TIER !== 'full') return
   for (let i = 0; i < explored; i++) {
     const seed = randomInt(2 ** 31)
+    console.log(`seed ${seed}`)
     try {
       await property(seed)
     } catch (error) {

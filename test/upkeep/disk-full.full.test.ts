@@ -78,5 +78,7 @@ setInterval(() => fs.existsSync(${JSON.stringify(go)}) && process.exit(1), 20)`,
     makeRoom()
     await start()
     expect(await slugs()).toContain('chatty')
+    const isBack = async () => ((await home().edge('chatty.localhost')).body === 'chatty' ? true : undefined)
+    await until(isBack, { what: 'the app to be back' })
   })
 })

@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { layFoundation } from '../../server/features/found.ts'
-import { systemClock } from '../../server/lib/clock.ts'
-import { openStore } from '../../server/store/open.ts'
+import { createKeptAnswers } from '../../server/features/kept-answers.ts'
+import { isoTime, systemClock } from '../../server/lib/clock.ts'
+import { openStore, type Store } from '../../server/store/open.ts'
 import { createSealer } from '../../server/store/sealed.ts'
 import { endName } from '../../server/upkeep/backup-format.ts'
 import { refuseHalfRestored } from '../../server/upkeep/homecoming.ts'
@@ -195,7 +196,7 @@ describe('where artifacts lie now', () => {
 
 describe('damage', () => {
   test('bits are flipped in the file, and in what is packed', () =>
-    onSeeds(new URL('corpus/flipped-bits.json', import.meta.url), (seed) => flipBits(good, { seed, flips: 40 })))
+    onSeeds(new URL('corpus/flipped-bits.json', import.meta.url), (seed) => flipBits(good, { seed, flips: 40 }), { explored: 3 }))
 
   test('cut off anywhere', async () => {
     const bytes = readFileSync(good)
@@ -260,10 +261,14 @@ describe('the key', () => {
 
   test('lost: all but the secrets is restored, what is lost is named, and passwords are made anew', async () => {
     const file = join(folder, 'secrets.tar.gz')
+    const answered = { account_id: '', key: 'key' }
+    const answer = { status: 201, headers: {}, body: '{}' }
+    const keptIn = (store: Store, by = sealer) => createKeptAnswers({ db: store.db, sealer: by, clock: systemClock })
     await forge(folder, file, {
       async fill(store) {
         const foundation = await layFoundation({ db: store.db, sealer, clock: systemClock })
-        const at = '2026-01-31T12:00:00.000Z'
+        const at = isoTime(systemClock.now())
+        answered.account_id = foundation.owner.account_id
         await store.db.write((tx) => {
           insertSampleProject(tx, foundation.owner.account_id)
           for (const name of ['A', 'B'])
@@ -285,21 +290,44 @@ describe('the key', () => {
             sealer.seal({ table: 'authorities', column: 'sealed_key', row: 'aut_1' }, 'pem'),
             at,
           )
+          tx.sqlRun(
+            `INSERT INTO owned_domains (id, account_id, hostname, registrar, reference, expires_at, auto_renew, sealed_registrant, sealed_auth_code, created_at)
+             VALUES ('own_1', ?, 'sea.test', 'local', 'ref', ?, 1, ?, NULL, ?)`,
+            answered.account_id,
+            at,
+            sealer.seal({ table: 'owned_domains', column: 'sealed_registrant', row: 'own_1' }, '{}'),
+            at,
+          )
         })
+        await keptIn(store).begin(answered, 'print')
+        await keptIn(store).keep(answered, 'print', answer)
       },
     })
+    const withKey = fresh()
+    expect((await restore(file, withKey, { key_file: keyFile })).lost).toEqual([])
+    const whole = await openStore({ data_dir: withKey, after_crash: false })
+    expect(await keptIn(whole).find(answered)).toEqual({ fingerprint: 'print', answer })
+    await whole.close()
+    rmSync(withKey, { recursive: true })
+
     const into = fresh()
     const { lost } = await restore(file, into, { key: 'lost' })
     expect(lost).toEqual([
       'The variables of one: A, B. Set them again.',
       'The credentials of the repository of one. Enter them again.',
       'The authority of local HTTPS. A new one is made: homeport trust',
+      expect.stringContaining('The registrants of bought domains'),
       'The passwords of the databases. New ones were made; the data is there.',
     ])
     const made = createSealer(Buffer.from(readFileSync(join(into, 'master.key'), 'utf8').trim(), 'hex'))
     const store = await openStore({ data_dir: into, after_crash: false })
     const [row] = store.db.readNow((tx) => tx.sqlAll<{ sealed_password: Uint8Array }>('SELECT sealed_password FROM databases'))
     expect(made.unseal({ table: 'databases', column: 'sealed_password', row: 'p_1' }, row!.sealed_password)).toMatch(/^[\w-]{43}$/)
+    expect(store.db.readNow((tx) => tx.sqlFirst('SELECT hostname, sealed_registrant FROM owned_domains'))).toEqual({
+      hostname: 'sea.test',
+      sealed_registrant: null,
+    })
+    expect(await keptIn(store, made).find(answered)).toBeUndefined()
     // It opens with the new key from now on.
     await layFoundation({ db: store.db, sealer: made, clock: systemClock })
     await store.close()
