@@ -1,9 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { type EngineView, instanceIdOf, viewEngine } from '../support/docker.ts'
-import { type RunningInstance, serve } from '../support/instance-process.ts'
-import { type Client, createClient } from '../support/platform.ts'
+import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
 
 export interface KillOptions {
@@ -16,12 +13,10 @@ export interface KillOptions {
 const startPatience_ms = 3_000
 const startProcessor_ms = 2_000
 
-/** A platform in a process of its own with four projects that went live, and what was promised to them. */
+/** A platform with four projects that went live, and what was promised to them. */
 export interface Scene {
-  options: KillOptions
   data: string
-  instance: RunningInstance
-  client: Client
+  home: TestPlatform
   engine: EngineView | undefined
   repositories: Record<string, Repository>
   /** Deployments that were answered with 201. */
@@ -61,16 +56,12 @@ function sources(runtime: KillOptions['runtime']): Record<string, Record<string,
   }
 }
 
-export async function openScene(options: KillOptions): Promise<Scene> {
-  const data = mkdtempSync(join(tmpdir(), 'homeport-kill-'))
-  const repositories = Object.fromEntries(Object.entries(sources(options.runtime)).map(([slug, files]) => [slug, makeRepository(files)]))
-  const start = () => serve({ data, args: ['--port', '0', '--edge-port', '0', '--runtime', options.runtime] })
-  const instance = await start()
+export async function openScene({ runtime }: Pick<KillOptions, 'runtime'>): Promise<Scene> {
+  const repositories = Object.fromEntries(Object.entries(sources(runtime)).map(([slug, files]) => [slug, makeRepository(files)]))
+  const home = await startTestPlatform({ runtime })
   const scene: Scene = {
-    options,
-    data,
-    instance,
-    client: createClient(instance.instance),
+    data: home.data_dir,
+    home,
     engine: undefined,
     repositories,
     acknowledged: new Map(),
@@ -78,30 +69,26 @@ export async function openScene(options: KillOptions): Promise<Scene> {
     steady: undefined,
     async restart() {
       const begun = performance.now()
-      scene.instance = await start()
+      scene.home = await startTestPlatform({ runtime, data_dir: scene.data })
       const took = performance.now() - begun
-      if (took > startPatience_ms && processorTime(scene.instance.pid) > startProcessor_ms)
+      if (took > startPatience_ms && processorTime(scene.home.pid) > startProcessor_ms)
         throw new Error(`the start after a kill took ${Math.round(took)} ms`)
-      scene.client = createClient(scene.instance.instance)
     },
     async close() {
-      for (const slug of Object.keys(repositories)) await scene.client.api('DELETE', `/v1/projects/${slug}`).catch(() => {})
-      await scene.instance.end()
-      await scene.engine?.removeAll()
+      await scene.home.remove()
       for (const repository of Object.values(repositories)) repository.remove()
-      rmSync(data, { recursive: true, force: true, maxRetries: 5 })
     },
   }
   try {
-    await scene.client.api('PATCH', '/instance/settings', { rate_limit_authenticated: 1_000_000, keep_deployments: 3 })
-    if (options.runtime === 'docker') {
-      const { body } = await scene.client.api<{ user: { id: string } }>('GET', '/instance/session')
+    await home.api('PATCH', '/instance/settings', { keep_deployments: 3 })
+    if (runtime === 'docker') {
+      const { body } = await home.api<{ user: { id: string } }>('GET', '/instance/session')
       scene.engine = viewEngine(instanceIdOf(body.user.id))
     }
     for (const [slug, repository] of Object.entries(repositories)) {
-      await scene.client.createProject({ slug, repo_url: repository.url })
-      const { id } = await scene.client.deploy(slug)
-      const { status, error } = await scene.client.ended(slug, id)
+      await home.createProject({ slug, repo_url: repository.url })
+      const { id } = await home.deploy(slug)
+      const { status, error } = await home.ended(slug, id)
       if (status !== 'ready') throw new Error(`${slug} did not go live: ${JSON.stringify(error)}`)
       if (slug !== 'steady') continue
       const app = await scene.engine?.appOf(id)

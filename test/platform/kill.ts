@@ -42,8 +42,8 @@ export async function killRounds(options: KillOptions): Promise<KillReport> {
 async function playRound(scene: Scene, dice: Dice, report: KillReport): Promise<void> {
   const deployer = deployAtRandom(scene, dice)
   const visitor = visit(scene, 'steady')
-  await delay(dice.between(0, scene.options.runtime === 'docker' ? 5_000 : 2_500))
-  await scene.instance.end('SIGKILL')
+  await delay(dice.between(0, scene.home.runtime === 'docker' ? 5_000 : 2_500))
+  await scene.home.kill()
   deployer.stop()
   report.kills++
   await deployer.done
@@ -57,7 +57,7 @@ async function playRound(scene: Scene, dice: Dice, report: KillReport): Promise<
   // Now and then it dies again while it is still taking things up.
   if (dice.chance(0.3)) {
     await delay(dice.between(0, 1_500))
-    await scene.instance.end('SIGKILL')
+    await scene.home.kill()
     report.kills++
     assertIntact(scene.data)
     await scene.restart()
@@ -75,7 +75,7 @@ async function deployOnce(scene: Scene, dice: Dice): Promise<boolean> {
   const slug = dice.pick(busy)
   scene.repositories[slug]?.commit({ 'touched.txt': String(dice.between(0, 1e9)) })
   try {
-    const { status, body } = await scene.client.api<{ deployment_id: string }>('POST', `/v1/projects/${slug}/deploy`)
+    const { status, body } = await scene.home.api<{ deployment_id: string }>('POST', `/v1/projects/${slug}/deploy`)
     if (status !== 201) throw new Error(`deploy of ${slug} answered ${status}: ${JSON.stringify(body)}`)
     scene.acknowledged.set(body.deployment_id, slug)
     return true
@@ -103,7 +103,7 @@ function visit(scene: Scene, slug: string): { end(): Promise<void> } {
   let ended = false
   const run = async () => {
     while (!ended) {
-      const answer = await scene.client.edge(`${slug}.localhost`).catch(() => undefined)
+      const answer = await scene.home.edge(`${slug}.localhost`).catch(() => undefined)
       if (answer === undefined) return
       if (answer.status !== 200) throw new Error(`${slug} answered ${answer.status} at the edge while the platform was up`)
       await delay(10)
@@ -135,7 +135,7 @@ async function whileDown(scene: Scene, serving: Current[]): Promise<void> {
 
 async function allAnswer(scene: Scene, serving: Current[]): Promise<true | undefined> {
   for (const { slug } of serving) {
-    const { status } = await scene.client.edge(`${slug}.localhost`)
+    const { status } = await scene.home.edge(`${slug}.localhost`)
     if (status !== 200) return undefined
   }
   return true
@@ -152,7 +152,7 @@ async function settle(scene: Scene): Promise<void> {
   for (const slug of busy) {
     const rows = await until(
       async () => {
-        const all = await everyDeployment(scene.client, slug)
+        const all = await everyDeployment(scene.home, slug)
         return all.every((row) => terminal.has(row.status)) ? all : undefined
       },
       { what: `every deployment of ${slug} to end`, every_ms: 100 },
@@ -172,7 +172,7 @@ async function settle(scene: Scene): Promise<void> {
     const current = rows.filter((row) => row.is_current)
     if (current.length !== 1 || current[0]?.id !== newest?.id)
       throw new Error(`${slug} is served by ${current.map((row) => row.id).join(', ') || 'nothing'}, expected ${newest?.id}`)
-    const answer = await scene.client.edge(`${slug}.localhost`)
+    const answer = await scene.home.edge(`${slug}.localhost`)
     if (answer.status !== 200 || (slug !== 'page' && answer.body !== newest?.id))
       throw new Error(`${slug} answers ${answer.status} ${answer.body.slice(0, 80)}, expected ${newest?.id}`)
   }
