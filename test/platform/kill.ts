@@ -7,7 +7,7 @@ import { createDice, type Dice } from '../support/dice.ts'
 import { assertIntact, assertNothingLeft, type Current, currentOf } from './kill-checks.ts'
 import { type KillOptions, openScene, type Scene } from './kill-scene.ts'
 
-/* Kills the real headless process with SIGKILL at random moments of deployments, starts it again, and checks that it kept its promises. */
+/* Kills the platform with SIGKILL at random moments of deployments, starts it again, and checks that it kept its promises. */
 
 export interface KillReport {
   kills: number
