@@ -329,6 +329,18 @@ export function moreStories(scene: Scene, options: { redeploys: number; cancel_m
     log.close()
   })
 
+  test('an app over its memory limit is ended, and the log says so', async () => {
+    const eat = 'const eaten = []; const eat = () => setInterval(() => eaten.push(Buffer.alloc(8e6, 1)), 5)'
+    await projectWith('hungry', tinyServer('fed', `${eat}\nsetImmediate(() => server.on('request', ({ url }) => url === '/eat' && eat()))`))
+    await scene.home.api('PATCH', '/v1/projects/hungry', { memory_limit_mb: 96 })
+    await live('hungry')
+    const log = followRuntimeLog(scene.home.platform.instance, 'hungry')
+    await scene.home.edge('hungry.localhost', '/eat')
+    await until(() => log.states.includes('oom') || undefined, { what: 'the state oom' })
+    log.close()
+    expect((await scene.home.api('POST', '/v1/projects/hungry/stop')).status).toBe(200)
+  })
+
   test('delete: 204, the name is free at once, and nothing is left', async () => {
     await projectWith('leaving', tinyServer('bye'))
     const { id } = await live('leaving')
