@@ -37,12 +37,6 @@ describe('POST database', () => {
     })
   })
 
-  test('201 at the old path as well', async () => {
-    await fresh('alias')
-    const answer = await world.ask('owner', 'POST', '/projects/alias/database')
-    expect([answer.status, answer.headers.get('deprecation')]).toEqual([201, 'true'])
-  })
-
   test('201 redeploys what is deployed, once', async () => {
     const first = await deployed(world, 'served')
     await world.home.ended('served', first.id)
@@ -59,12 +53,6 @@ describe('POST database', () => {
     const at = await fresh('twice')
     await world.ask('owner', 'POST', at)
     expectRefusal(await world.ask('owner', 'POST', at), 409, 'database_exists')
-  })
-
-  test('404 unknown project; 404 for one that is another’s', async () => {
-    expectRefusal(await world.ask('owner', 'POST', path('nowhere')), 404, 'project_not_found')
-    expectRefusal(await world.ask('stranger', 'POST', await fresh('foreign')), 404, 'project_not_found')
-    expectRefusal(await world.ask('owner', 'GET', path('foreign')), 404, 'database_not_found')
   })
 
   test('402 payment_method_required on starter without a card, before 409; a card or a larger plan lets it be', async () => {

@@ -65,8 +65,7 @@ describe('GET domains/search', () => {
 
   test('what somebody has is not available, whoever asks', async () => {
     await bought('had.test')
-    for (const who of ['owner', 'stranger'] as const)
-      expect((await offers('had', who))[0]).toMatchObject({ hostname: 'had.test', available: false })
+    for (const who of ['owner', 'stranger'] as const) expect((await offers('had', who))[0]).toMatchObject({ hostname: 'had.test', available: false })
   })
 
   test('400 nothing to look for', async () => {
@@ -75,10 +74,6 @@ describe('GET domains/search', () => {
       expectRefusal(answer, 400, 'invalid_input')
       expect(faults(answer)).toEqual(['q'])
     }
-  })
-
-  test('401 without sign-in', async () => {
-    expectRefusal(await world.ask('nobody', 'GET', '/v1/domains/search?q=a'), 401, 'unauthorized')
   })
 })
 
@@ -164,9 +159,7 @@ describe('POST domains/purchase', () => {
       expectRefusal(await buy('bad.test', more), 400, 'invalid_input')
   })
 
-  test('403 for a member: it is the account’s money; 404 for a stranger; 402 on starter without a card', async () => {
-    expectRefusal(await buy('member.test', {}, 'member'), 403, 'forbidden')
-    expectRefusal(await buy('stranger.test', {}, 'stranger'), 404, 'project_not_found')
+  test('402 on starter without a card', async () => {
     expectRefusal(await buy('starter.test', {}, 'stranger', 'strange'), 402, 'payment_method_required')
   })
 
@@ -208,13 +201,6 @@ describe('POST transfer', () => {
   test('409 transfer_not_allowed for a name that was brought along', async () => {
     const { domain } = (await world.ask('owner', 'POST', '/v1/projects/shop/domains', { hostname: 'brought.example.com' })).body as { domain: Domain }
     expectRefusal(await world.ask('owner', 'POST', `/v1/domains/${domain.id}/transfer`), 409, 'transfer_not_allowed')
-  })
-
-  test('404 for a stranger, 403 for a member', async () => {
-    const { id } = await bought('guarded.test')
-    expectRefusal(await world.ask('stranger', 'POST', `/v1/domains/${id}/transfer`), 404, 'domain_not_found')
-    expectRefusal(await world.ask('member', 'POST', `/v1/domains/${id}/transfer`), 403, 'forbidden')
-    expectRefusal(await world.ask('owner', 'POST', '/v1/domains/dom_none/transfer'), 404, 'domain_not_found')
   })
 })
 

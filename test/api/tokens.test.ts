@@ -261,12 +261,4 @@ describe('whoever signs in', () => {
     expect((await world.ask('nobody', 'GET', '/v1/projects', undefined, { authorization: `bearer ${token}` })).status).toBe(200)
     expectRefusal(await world.ask('nobody', 'GET', `/v1/projects?token=${token}`), 401, 'unauthorized')
   })
-
-  test('the aliases do the same', async () => {
-    const answer = await world.ask('stranger', 'POST', '/tokens', { name: 'alias' })
-    expect([answer.status, answer.headers.get('deprecation')]).toEqual([201, 'true'])
-    const { id } = (answer.body as unknown as Made).api_token
-    expect(((await world.ask('stranger', 'GET', '/tokens')).body.api_tokens as ApiToken[])[0]?.id).toBe(id)
-    expect((await world.ask('stranger', 'DELETE', `/tokens/${id}`)).status).toBe(204)
-  })
 })
