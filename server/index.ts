@@ -308,6 +308,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       addresses: host.lan_addresses,
       api: { host: options.host, port: apiPort, open: gate.open },
       edge: { host: options.host, port: entrance.plain.port, open: edge.open },
+      clock,
       log,
     })
     await lan.look()

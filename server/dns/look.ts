@@ -1,5 +1,6 @@
 import type { RecordWithTtl } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
+import type { Clock } from '../lib/clock.ts'
 
 /** What DNS says of the records of one type that a name has. */
 export type Answer =
@@ -25,20 +26,21 @@ export type Look = (hostname: string) => Promise<Sight>
 export interface LookOptions {
   /** Asked at every look; null: those of the system. */
   resolvers(): readonly string[] | null
+  clock: Clock
   timeout_ms?: number
 }
 
 const refusals = new Set(['EFORMERR', 'ESERVFAIL', 'ENOTIMP', 'EREFUSED', 'EBADRESP'])
 
 /** Asks DNS itself: the hosts file of this machine says nothing of what others find. */
-export function createLook({ resolvers, timeout_ms = 5_000 }: LookOptions): Look {
+export function createLook({ resolvers, clock, timeout_ms = 5_000 }: LookOptions): Look {
   return async (hostname) => {
     // One for each look: it keeps no answers, and follows a system whose network has changed.
     const resolver = new Resolver({ timeout: Math.ceil(timeout_ms / 3), tries: 2 })
     const wanted = resolvers()
     if (wanted !== null) resolver.setServers(wanted)
     // The resolver's own patience grows with every server that is silent.
-    const late = setTimeout(() => resolver.cancel(), timeout_ms)
+    const late = clock.setTimeout(() => resolver.cancel(), timeout_ms)
     try {
       const [a, aaaa, cname] = await Promise.all([
         answer(resolver.resolve4(hostname, { ttl: true })),
@@ -47,7 +49,7 @@ export function createLook({ resolvers, timeout_ms = 5_000 }: LookOptions): Look
       ])
       return { a, aaaa, cname, resolvers: resolver.getServers() }
     } finally {
-      clearTimeout(late)
+      late.cancel()
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import type { Timer } from '../lib/clock.ts'
 import type { ResponseHead } from './response-head.ts'
 
 /**
@@ -58,7 +59,8 @@ interface Dispatcher {
 /** One request and its answer, over as many connections as it takes. */
 export class Exchange {
   connection: Carrier | null = null
-  timer: NodeJS.Timeout | undefined
+  /** Of a connection that is tried again. */
+  timer: Timer | undefined
   repeated = false
   /** Whether the whole request was written. */
   sent: boolean
@@ -106,7 +108,7 @@ export class Exchange {
   abort(): void {
     if (this.over) return
     this.over = true
-    clearTimeout(this.timer)
+    this.timer?.cancel()
     this.connection?.socket.destroy()
     this.connection = null
   }
@@ -114,7 +116,7 @@ export class Exchange {
   fail(failure: Failure): void {
     if (this.over) return
     this.over = true
-    clearTimeout(this.timer)
+    this.timer?.cancel()
     this.connection?.socket.destroy()
     this.connection = null
     this.sink.fail(failure)

@@ -153,12 +153,13 @@ export function createEdge(options: EdgeOptions): Edge {
       server.closeIdleConnections()
       http2.retire()
       for (const connection of gate.plain) connection.retire()
-      const timer = setTimeout(() => {
+      const cut = (): void => {
         for (const socket of sockets) socket.destroy()
-      }, grace_ms)
+      }
+      const timer = grace_ms > 0 ? clock.setTimeout(cut, grace_ms) : cut()
       await closed
-      clearTimeout(timer)
-      for (const socket of sockets) socket.destroy()
+      timer?.cancel()
+      cut()
       router.cut()
       await caching.close()
       sweep.stop()
@@ -252,6 +253,6 @@ function refuse(gate: Gate, socket: Socket, status: number, sentence: string, te
   const answer = refusalAnswer(status, sentence, { id, header: (name) => (name === 'accept' ? accept : undefined) })
   const head = `${answerHead(answer, id, gate.dateLine())}Connection: close\r\n\r\n`
   socket.end(Buffer.concat([Buffer.from(head, 'latin1'), Buffer.isBuffer(answer.body) ? answer.body : Buffer.alloc(0)]))
-  const timer = setTimeout(() => socket.destroy(), limits.linger_ms)
-  socket.once('close', () => clearTimeout(timer))
+  const timer = gate.clock.setTimeout(() => socket.destroy(), limits.linger_ms)
+  socket.once('close', () => timer.cancel())
 }

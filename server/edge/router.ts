@@ -86,7 +86,7 @@ export function createRouter(
     },
     set(host, route, drain_ms) {
       const old = standing.get(host)
-      const upstream = route.kind === 'upstream' ? createUpstream(route, sweep, options) : route.kind === 'asleep' ? asleep(route) : null
+      const upstream = route.kind === 'upstream' ? createUpstream(route, clock, sweep, options) : route.kind === 'asleep' ? asleep(route) : null
       const site = route.kind === 'static' ? createStaticSite(route, files) : null
       const standingRoute = new StandingRoute(route, clock, sweep, meter, upstream, site)
       if (upstream) standingRoute.cache = options.cacheOf(route.project_id)
@@ -210,10 +210,10 @@ class StandingRoute implements Standing {
     this.upstream?.retire()
     if (this.#under_way?.size && drain_ms > 0) {
       const drained = Promise.withResolvers<void>()
-      const timer = setTimeout(drained.resolve, drain_ms)
+      const timer = this.#clock.setTimeout(drained.resolve, drain_ms)
       this.#emptied = drained.resolve
       await drained.promise
-      clearTimeout(timer)
+      timer.cancel()
     }
     for (const cut of this.#under_way ?? nobody) cut()
     this.upstream?.destroy()

@@ -17,7 +17,7 @@ export interface Sweep {
 /** One coarse timer for all connections. A timer of its own for each request would cost more than reading its head. */
 export function createSweep(clock: Clock, every_ms: number): Sweep {
   const all = new Set<Timed>()
-  const timer = setInterval(() => {
+  const timer = clock.setInterval(() => {
     const now = clock.monotonic()
     // A tick that comes late: we were held up, and heard nobody. What they sent meanwhile is read first, and is not late.
     const held_ms = Math.max(0, now - sweep.now - every_ms)
@@ -36,7 +36,7 @@ export function createSweep(clock: Clock, every_ms: number): Sweep {
     add: (timed) => void all.add(timed),
     delete: (timed) => void all.delete(timed),
     stop() {
-      clearInterval(timer)
+      timer.cancel()
       all.clear()
     },
   }

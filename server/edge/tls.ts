@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import { createServer, type SecureContext, type Server, type TLSSocket } from 'node:tls'
 import type { Gate } from './gate.ts'
 import { hostName } from './host.ts'
+import type { Timed } from './sweep.ts'
 
 /** What a handshake shows. */
 export interface Identity {
@@ -27,12 +28,12 @@ export function createTlsDoor(
   const servers = new WeakMap<Identity, Server>()
 
   return (socket) => {
-    const expired = (): void => void socket.destroy()
-    socket.setTimeout(gate.head_ms, expired)
+    const timed: Timed = { deadline: gate.sweep.now + gate.head_ms, expire: () => void socket.destroy() }
+    gate.sweep.add(timed)
+    socket.once('close', () => gate.sweep.delete(timed))
     socket.on('error', nothing)
     socket.once('data', (bytes) => {
-      socket.setTimeout(0)
-      socket.off('timeout', expired)
+      gate.sweep.delete(timed)
       socket.pause()
       socket.unshift(bytes)
       if (bytes[0] === handshake) void shake(socket)

@@ -1,3 +1,4 @@
+import type { Clock } from '../lib/clock.ts'
 import { Connection, type Owner, type UpstreamOptions } from './connection.ts'
 import { Exchange, type Sink, type UpstreamRequest } from './exchange.ts'
 import { limits } from './limits.ts'
@@ -13,7 +14,7 @@ export interface Upstream {
   destroy(): void
 }
 
-export function createUpstream(address: { host: string; port: number }, sweep: Sweep, options: UpstreamOptions): Upstream {
+export function createUpstream(address: { host: string; port: number }, clock: Clock, sweep: Sweep, options: UpstreamOptions): Upstream {
   const idle: Connection[] = []
   const all = new Set<Connection>()
   let retired = false
@@ -63,7 +64,7 @@ export function createUpstream(address: { host: string; port: number }, sweep: S
       exchange.connection = null
       // An app that restarts refuses for a moment: nothing was sent, so trying again is safe for any request.
       if (sweep.now + wait_ms >= until || retired) return exchange.fail('refused')
-      exchange.timer = setTimeout(() => open(exchange, until, Math.min(wait_ms * 2, limits.connect_retry_max_ms)), wait_ms)
+      exchange.timer = clock.setTimeout(() => open(exchange, until, Math.min(wait_ms * 2, limits.connect_retry_max_ms)), wait_ms)
     }
   }
 }

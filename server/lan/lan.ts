@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import type { Clock, Timer } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { readLanAddresses } from './addresses.ts'
 
@@ -21,9 +22,8 @@ export interface LanOptions {
   projects(): Promise<LanProject[]>
   /** Ports of projects by their id, as they were given before; kept, so that an address on a phone goes on working. */
   ports: { read(): Promise<Record<string, number>>; write(ports: Record<string, number>): Promise<void> }
+  clock: Clock
   log: Log
-  /** How often the interfaces of the machine are looked at. */
-  every_ms?: number
 }
 
 export interface LanProject {
@@ -52,6 +52,8 @@ export interface Lan {
 }
 
 const maxProjects = 100
+/** How often the interfaces of the machine are looked at. */
+const every_ms = 10_000
 /** Changes of projects come in bursts. */
 const nudge_ms = 100
 /** Ports from here on after the edge's own are the projects'. */
@@ -63,7 +65,7 @@ const portsTried = 200
  * which would open the public ones too. A phone does not resolve `slug.localhost`, so each live project gets a port.
  */
 export function createLan(options: LanOptions): Lan {
-  const { api, edge, log, addresses: readAddresses = readLanAddresses, machine = hostname() } = options
+  const { api, edge, clock, log, addresses: readAddresses = readLanAddresses, machine = hostname() } = options
   const openings = new Map<string, Opening>()
   /** Addresses at which a listener could not be opened, with what is missing there. */
   let failures: string[] = []
@@ -71,8 +73,8 @@ export function createLan(options: LanOptions): Lan {
   const toldOf = new Set<string>()
   let state: LanState = closedState(options)
   let hosts: string[] = []
-  let timer: NodeJS.Timeout | undefined
-  let soon: NodeJS.Timeout | undefined
+  let timer: Timer | undefined
+  let soon: Timer | undefined
   let looking: Promise<void> = Promise.resolve()
   let isClosed = false
 
@@ -91,7 +93,7 @@ export function createLan(options: LanOptions): Lan {
 
   async function lookNow(): Promise<void> {
     if (isClosed || !(await options.isWanted())) return shut()
-    timer ??= setInterval(() => void look(), options.every_ms ?? 10_000).unref()
+    timer ??= clock.setInterval(() => void look(), every_ms).unref()
     const addresses = readAddresses()
     const wanted = new Set<string>()
     failures = []
@@ -162,8 +164,8 @@ export function createLan(options: LanOptions): Lan {
   }
 
   async function shut(): Promise<void> {
-    clearInterval(timer)
-    clearTimeout(soon)
+    timer?.cancel()
+    soon?.cancel()
     timer = soon = undefined
     state = closedState(options)
     hosts = []
@@ -185,7 +187,7 @@ export function createLan(options: LanOptions): Lan {
     hosts: () => hosts,
     nudge() {
       if (timer === undefined || soon !== undefined) return
-      soon = setTimeout(() => {
+      soon = clock.setTimeout(() => {
         soon = undefined
         void look()
       }, nudge_ms).unref()

@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import type { Check } from '../contract/instance.ts'
 import type { HostsFileStatus, HttpsStatus } from '../contract/network.ts'
+import type { Clock } from '../lib/clock.ts'
 
 /** What a name leads to, by the system's resolver; empty: it does not know it. */
 export type Resolve = (name: string) => Promise<string[]>
@@ -25,20 +26,22 @@ export interface NamesFacts {
 }
 
 /** Explains what names lead to and who believes our certificates, with the mend for each. */
-export async function checkNames(facts: NamesFacts, resolve: Resolve): Promise<Check[]> {
-  return [...(await nameChecks(facts, resolve)), hostsFile(facts), httpsPort(facts), ...trust(facts)].filter((one) => one !== undefined)
+export async function checkNames(facts: NamesFacts, resolve: Resolve, clock: Clock): Promise<Check[]> {
+  return [...(await nameChecks(facts, resolve, clock)), hostsFile(facts), httpsPort(facts), ...trust(facts)].filter((one) => one !== undefined)
 }
 
-async function nameChecks(facts: NamesFacts, resolve: Resolve): Promise<Check[]> {
+async function nameChecks(facts: NamesFacts, resolve: Resolve, clock: Clock): Promise<Check[]> {
   const local = facts.names.filter((name) => name.endsWith('.localhost')).slice(-sampled)
   const custom = facts.names.filter((name) => !name.endsWith('.localhost')).slice(-sampled)
-  const tried = await Promise.all([...(local.length > 0 ? local : ['homeport-doctor.localhost']), ...custom].map((name) => one(name, facts, resolve)))
+  const tried = await Promise.all([...(local.length > 0 ? local : ['homeport-doctor.localhost']), ...custom].map((name) => one(name, facts, resolve, clock)))
   return tried
 }
 
-async function one(name: string, facts: NamesFacts, resolve: Resolve): Promise<Check> {
-  const late = new Promise<string[]>((done) => setTimeout(() => done([]), patience_ms).unref())
-  const found = await Promise.race([resolve(name).catch(() => []), late])
+async function one(name: string, facts: NamesFacts, resolve: Resolve, clock: Clock): Promise<Check> {
+  const late = Promise.withResolvers<string[]>()
+  const timer = clock.setTimeout(() => late.resolve([]), patience_ms).unref()
+  const found = await Promise.race([resolve(name).catch(() => []), late.promise])
+  timer.cancel()
   const isHere = (address: string): boolean => isLoopback(address) || facts.own_addresses.includes(address)
   if (found.length > 0 && found.every(isHere))
     return { name: `name ${name}`, status: 'ok', message: `Leads to this machine (${found.join(', ')}).`, mend: null }

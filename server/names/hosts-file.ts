@@ -1,4 +1,5 @@
 import type { HostsFileStatus } from '../contract/network.ts'
+import type { Clock, Timer } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { blockText, hostsBlock, isInStep, isWritable, readHosts, withBlock, writeBlock } from '../lib/hosts-file.ts'
 
@@ -19,6 +20,7 @@ export interface HostsFileOptions {
   data_dir: string
   names(): Promise<string[]>
   isWanted(): boolean
+  clock: Clock
   log: Log
 }
 
@@ -26,8 +28,8 @@ export interface HostsFileOptions {
 const settle_ms = 300
 
 export function createHostsFile(options: HostsFileOptions): HostsFile {
-  const { path, log } = options
-  let timer: NodeJS.Timeout | undefined
+  const { path, clock, log } = options
+  let timer: Timer | undefined
   let syncing: Promise<void> = Promise.resolve()
   let complained = false
 
@@ -65,13 +67,13 @@ export function createHostsFile(options: HostsFileOptions): HostsFile {
     },
     nudge() {
       if (timer !== undefined) return
-      timer = setTimeout(() => {
+      timer = clock.setTimeout(() => {
         timer = undefined
         void sync()
       }, settle_ms)
     },
     async close() {
-      clearTimeout(timer)
+      timer?.cancel()
       await syncing
     },
   }

@@ -52,6 +52,7 @@ export function createNames(options: NamesOptions): NamesDesk {
     data_dir: place.data_dir,
     names: options.names,
     isWanted: options.isHostsFileWanted,
+    clock: options.clock,
     log: options.log,
   })
 
@@ -88,7 +89,7 @@ export function createNames(options: NamesOptions): NamesDesk {
         own_addresses: Object.values(networkInterfaces()).flatMap((list) => list?.map((one) => one.address) ?? []),
         platform,
       }
-      return checkNames(facts, systemResolve)
+      return checkNames(facts, systemResolve, options.clock)
     },
     nudge: () => hosts.nudge(),
     close: () => hosts.close(),

@@ -18,7 +18,7 @@ export function openDomains({ options, settings, lan_addresses, ...parts }: Part
   const ownNames = [`${hostname().split('.')[0]}.local`, ...options.names].map((name) => name.toLowerCase().replace(/:\d+$/, ''))
   return createDomainDesk({
     ...parts,
-    dns: createDns({ resolvers: () => settings.current().dns_resolvers }),
+    dns: createDns({ resolvers: () => settings.current().dns_resolvers, clock: parts.clock }),
     platformIp: () => settings.current().platform_ip ?? reachedAt({ host: options.host, is_lan: settings.current().lan, lan_addresses }),
     ownAddresses: () => (settings.current().platform_ip === null ? addressesHere(options.host, settings.current().lan, lan_addresses) : []),
     purchaseEnabled: () => options.registrar.name !== 'off',

@@ -1,10 +1,12 @@
+import { once } from 'node:events'
 import type { Server } from 'node:http'
-import { connect, type Socket } from 'node:net'
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { connect } from 'node:net'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import type { Route } from '../../server/edge/index.ts'
-import type { Clock } from '../../server/lib/clock.ts'
-import { get, owner, paths, startApp, startEdge, until, upstreamRoute, type Listening, type TestEdge } from '../support/edge.ts'
+import { get, owner, paths, startApp, startEdge, upstreamRoute, type Listening, type TestEdge } from '../support/edge.ts'
+import { createTestClock } from '../support/test-clock.ts'
+import { until } from '../support/until.ts'
 
 const host = 'app.localhost'
 
@@ -19,6 +21,7 @@ describe.each(paths)('an app that sleeps, $name', ({ fast_path }) => {
     cache: { directory: null, memory_bytes: () => 64e6, disk_bytes: () => 0 },
   }
   const asleep = (): Route => ({ ...owner, kind: 'asleep' })
+  const wokenTimes = (count: number) => until(() => woken.length >= count || undefined, { what: `${count} calls of wake` })
   const wakes = () => edge.edge.setRoute(host, upstreamRoute(app.port))
 
   beforeEach(async () => {
@@ -47,7 +50,7 @@ describe.each(paths)('an app that sleeps, $name', ({ fast_path }) => {
       get(edge.port, '/form', { method: 'POST', body: 'a body' }),
       get(edge.port, '/', { method: 'HEAD' }),
     ]
-    await until(() => woken.length > 0)
+    await wokenTimes(1)
     // All have arrived when a later one has been refused.
     await get(edge.port, '/', { headers: { host: 'nobody.localhost' } })
     expect(woken).toHaveLength(1)
@@ -67,7 +70,7 @@ describe.each(paths)('an app that sleeps, $name', ({ fast_path }) => {
       const route = asleep()
       await edge.edge.setRoute(host, route)
       const answer = get(edge.port, `/${i}`)
-      await until(() => woken.length === i)
+      await wokenTimes(i)
       expect(woken.at(-1)).toBe(route)
       await wakes()
       expect((await answer).status).toBe(200)
@@ -77,17 +80,15 @@ describe.each(paths)('an app that sleeps, $name', ({ fast_path }) => {
   test('by way of the page of its start', async () => {
     await edge.edge.setRoute(host, asleep())
     const answer = get(edge.port, '/')
-    await until(() => woken.length === 1)
+    await wokenTimes(1)
     await edge.edge.setRoute(host, { ...owner, kind: 'page', page: 'starting' })
     await wakes()
     expect((await answer).status).toBe(200)
   })
 
   test('one that does not wake in time: 503 with Retry-After, in the form that is asked for', async () => {
-    const hasty = await startEdge({ ...options, starting_ms: 700 })
-    onTestFinished(() => hasty.close())
-    await hasty.edge.setRoute(host, asleep())
-    const [page, json] = await Promise.all([get(hasty.port, '/'), get(hasty.port, '/', { headers: { accept: 'application/json' } })])
+    await edge.edge.setRoute(host, asleep())
+    const [page, json] = await edge.passing(Promise.all([get(edge.port, '/'), get(edge.port, '/', { headers: { accept: 'application/json' } })]))
     expect([page.status, page.headers['retry-after'], page.headers['content-type']]).toEqual([503, '5', 'text/html; charset=utf-8'])
     expect([json.status, json.headers['retry-after']]).toEqual([503, '5'])
     expect(JSON.parse(json.text).error).toMatchObject({ code: 'starting', request_id: json.headers['x-request-id'] })
@@ -97,12 +98,12 @@ describe.each(paths)('an app that sleeps, $name', ({ fast_path }) => {
   test('one that is stopped or deleted while it wakes: its visitors are told', async () => {
     await edge.edge.setRoute(host, asleep())
     const first = get(edge.port, '/')
-    await until(() => woken.length === 1)
+    await wokenTimes(1)
     await edge.edge.setRoute(host, { ...owner, kind: 'page', page: 'stopped' })
     expect((await first).status).toBe(503)
     await edge.edge.setRoute(host, asleep())
     const second = get(edge.port, '/')
-    await until(() => woken.length === 2)
+    await wokenTimes(2)
     await edge.edge.removeRoute(host)
     expect((await second).status).toBe(404)
   })
@@ -113,7 +114,7 @@ describe.each(paths)('an app that sleeps, $name', ({ fast_path }) => {
     await edge.edge.setRoute(host, asleep())
     const client = new WebSocket(`ws://127.0.0.1:${edge.port}/`, { headers: { host } })
     const greeting = new Promise((resolve, reject) => client.once('message', (data) => resolve(String(data))).once('error', reject))
-    await until(() => woken.length === 1)
+    await wokenTimes(1)
     await wakes()
     expect(await greeting).toBe('hello')
     client.terminate()
@@ -137,7 +138,7 @@ describe.each(paths)('an app that sleeps, $name', ({ fast_path }) => {
     await get(edge.port, '/error')
     await edge.edge.setRoute(host, asleep())
     const answer = get(edge.port, '/error')
-    await until(() => woken.length === 1)
+    await wokenTimes(1)
     await wakes()
     expect((await answer).headers['x-cache']).not.toBe('STALE')
     expect(asked).toEqual(['GET /error', 'GET /error'])
@@ -149,9 +150,9 @@ describe.each(paths)('an app that sleeps, $name', ({ fast_path }) => {
     await edge.edge.setRoute(host, asleep())
     const slow = connect({ host: '127.0.0.1', port: edge.port })
     slow.write(`GET /large HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
-    await readable(slow)
+    await once(slow, 'readable')
     const other = get(edge.port, '/')
-    await until(() => woken.length === 1)
+    await wokenTimes(1)
     void edge.edge.setRoute(host, upstreamRoute(app.port), { drain_ms: 3_600_000 })
     expect((await other).status).toBe(200)
     let bytes = 0
@@ -166,60 +167,41 @@ describe.each(paths)('an app that sleeps, $name', ({ fast_path }) => {
       ({ status }) => status,
       () => 'cut',
     )
-    await until(() => woken.length === 1)
+    await wokenTimes(1)
     await edge.edge.close()
     expect([503, 'cut']).toContain(await answer)
   })
 })
 
 test('since when nobody has visited: by the monotonic clock, not while a stream is open, and looks of our own aside', async () => {
-  let now = 1_000_000
-  const clock: Clock = { now: () => Date.now(), monotonic: () => now }
   const app = await startApp((request, answer) => {
     if (request.url === '/stream') return void answer.writeHead(200).write('here')
     answer.end('x')
   })
-  const edge = await startEdge({ clock, look_secret: 'the secret' })
+  const edge = await startEdge({ clock: createTestClock({ frozen_at: '2026-01-31T12:00:00Z' }), look_secret: 'the secret' })
   const idle = () => edge.edge.idleSince(host)
-  const at = (time: number) => {
-    now = time
-    return until(() => edge.edge.idleSince('tick.localhost') === undefined && ticked(edge, time))
-  }
   try {
     expect(idle()).toBeUndefined()
     await edge.toPort(app.port)
-    expect(idle()).toBe(1_000_000)
-    await at(2_000_000)
+    expect(idle()).toBe(0)
+    await edge.advance(60_000)
     await get(edge.port, '/')
-    await until(() => idle() === 2_000_000)
-    await at(3_000_000)
+    await until(() => idle() === 60_000 || undefined, { what: 'the end of the visit' })
+    await edge.advance(60_000)
     await get(edge.port, '/', { headers: { 'x-homeport-look': 'the secret' } })
-    expect(idle()).toBe(2_000_000)
+    expect(idle()).toBe(60_000)
     const stream = connect({ host: '127.0.0.1', port: edge.port })
     stream.write(`GET /stream HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
-    await readable(stream)
+    await once(stream, 'readable')
     expect(idle()).toBeUndefined()
-    await at(4_000_000)
+    await edge.advance(60_000)
     expect(idle()).toBeUndefined()
     stream.destroy()
-    // A client that has closed its half is given a second to close the other, from when we learn of it.
-    for (let time = 4_000_000; idle() === undefined;) await at((time += 250))
-    expect(idle()).toBeGreaterThanOrEqual(4_000_000)
+    // A client that has closed its half is given a second to close the other, from when the edge learns of it.
+    const since = await until(() => edge.advance(250).then(idle), { what: 'the end of the stream' })
+    expect(since).toBeGreaterThanOrEqual(180_000)
   } finally {
     await edge.close()
     await app.close()
   }
 })
-
-/** Whether the edge's coarse clock has taken the time over: a new route begins with it. */
-function ticked(edge: TestEdge, time: number): boolean {
-  void edge.edge.setRoute('tick.localhost', { ...owner, kind: 'page', page: 'stopped' })
-  const since = edge.edge.idleSince('tick.localhost')
-  void edge.edge.removeRoute('tick.localhost')
-  return since === time
-}
-
-const readable = (socket: Socket): Promise<void> =>
-  new Promise((resolve, reject) => {
-    socket.once('readable', resolve).once('error', reject)
-  })

@@ -3,7 +3,8 @@ import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { counting, project, startCached } from '../support/cached.ts'
-import { get, paths, startEdge, startRawApp, until } from '../support/edge.ts'
+import { get, paths, startEdge, startRawApp } from '../support/edge.ts'
+import { until } from '../support/until.ts'
 
 // A hundred who ask at once are one request to the app, and nobody gets what was for another or what was cut off.
 describe.each(paths)('many at once, $name', ({ fast_path }) => {
@@ -12,11 +13,10 @@ describe.each(paths)('many at once, $name', ({ fast_path }) => {
 
   test('a hundred misses are one request', async () => {
     const cached = await start()
-    const waiting: ServerResponse[] = []
-    cached.app = (_request, response) => void waiting.push(response)
+    const held = cached.hold()
     const all = hundred(() => cached.ask('/'))
-    await until(() => waiting.length > 0)
-    waiting[0]?.writeHead(200, { 'cache-control': 'max-age=60' }).end('x'.repeat(200_000))
+    const [first] = await held(1)
+    first?.writeHead(200, { 'cache-control': 'max-age=60' }).end('x'.repeat(200_000))
     const got = await all
     expect(got.every((one) => one.status === 200 && one.text === 'x'.repeat(200_000))).toBe(true)
     // Some may have come when it was there already.
@@ -36,11 +36,9 @@ describe.each(paths)('many at once, $name', ({ fast_path }) => {
     const cached = await start()
     cached.app = counting({})
     await cached.ask('/')
-    const waiting: ServerResponse[] = []
-    cached.app = (_request, response) => void waiting.push(response)
+    const held = cached.hold()
     const all = hundred(() => cached.ask('/'))
-    await until(() => waiting.length === 100)
-    for (const response of waiting) response.end()
+    for (const response of await held(100)) response.end()
     await all
   })
 
@@ -69,7 +67,7 @@ describe.each(paths)('many at once, $name', ({ fast_path }) => {
       socket.write('GET / HTTP/1.1\r\nHost: app.localhost\r\nConnection: close\r\n\r\n')
       return socket
     })
-    await until(() => texts.every((text) => text.includes('first')))
+    await until(() => texts.every((text) => text.includes('first')) || undefined, { what: 'the first part at all three' })
     slow?.end('last')
     await Promise.all(sockets.map((socket) => once(socket, 'close')))
     expect(texts.every((text) => text.includes('last'))).toBe(true)
@@ -78,22 +76,33 @@ describe.each(paths)('many at once, $name', ({ fast_path }) => {
 
   test('who asked first may leave; the others get their answer', async () => {
     const cached = await start()
-    const waiting: ServerResponse[] = []
-    cached.app = (_request, response) => void waiting.push(response)
+    const held = cached.hold()
     const first = connect(cached.edge.port, '127.0.0.1')
     first.write('GET / HTTP/1.1\r\nHost: app.localhost\r\n\r\n')
-    await until(() => waiting.length === 1)
+    await held(1)
     const second = cached.ask('/')
     const third = cached.ask('/')
     // They have joined when a request behind them has been answered.
     const other = cached.ask('/other')
-    await until(() => waiting.length === 2)
+    const [shared, behind] = await held(2)
     first.destroy()
-    waiting[1]?.end()
+    behind?.end()
     await other
-    waiting[0]?.writeHead(200, { 'cache-control': 'max-age=60' }).end('good')
+    shared?.writeHead(200, { 'cache-control': 'max-age=60' }).end('good')
     expect((await second).text).toBe('good')
     expect((await third).text).toBe('good')
+  })
+
+  test('requests that wait ten seconds for the head of another’s answer ask for themselves', async () => {
+    const cached = await start()
+    const held = cached.hold()
+    const first = cached.ask('/')
+    await held(1)
+    const [second, other] = [cached.ask('/'), cached.ask('/other')]
+    await held(2)
+    await cached.edge.advance(10_000)
+    for (const [at, response] of (await held(3)).toReversed().entries()) response.writeHead(200, { 'cache-control': 'max-age=60' }).end(String(at))
+    expect(await Promise.all([first, second, other].map(async (one) => (await one).text))).toEqual(['2', '0', '1'])
   })
 
   test('when all have left the app is told', async () => {
@@ -110,7 +119,7 @@ describe.each(paths)('many at once, $name', ({ fast_path }) => {
     })
     await Promise.all(sockets.map((socket) => once(socket, 'data')))
     for (const socket of sockets) socket.destroy()
-    await until(() => closed)
+    await until(() => closed || undefined, { what: 'the end of the app’s answer' })
     expect(cached.edge.edge.cache.stats(project).objects).toBe(0)
   })
 
@@ -122,13 +131,13 @@ describe.each(paths)('many at once, $name', ({ fast_path }) => {
     const slow = connect(cached.edge.port, '127.0.0.1')
     slow.pause()
     slow.write('GET / HTTP/1.1\r\nHost: app.localhost\r\n\r\n')
-    await until(() => cached.seen.length === 1)
+    await until(() => cached.seen.length === 1 || undefined, { what: 'the request at the app' })
     expect((await cached.ask('/')).body.equals(body)).toBe(true)
     expect((await cached.ask('/')).headers['x-cache']).toBe('HIT')
     let bytes = 0
     slow.on('data', (part) => (bytes += part.length))
     slow.resume()
-    await until(() => bytes > body.length)
+    await until(() => bytes > body.length || undefined, { what: 'all of the body at the slow client' })
     slow.destroy()
   })
 
@@ -161,9 +170,9 @@ describe.each(paths)('many at once, $name', ({ fast_path }) => {
     const first = connect(cached.edge.port, '127.0.0.1')
     first.on('data', (part) => (bytes += part.length))
     first.write('GET / HTTP/1.1\r\nHost: app.localhost\r\n\r\n')
-    await until(() => bytes > 10 * 2 ** 20)
+    await until(() => bytes > 10 * 2 ** 20 || undefined, { what: 'ten parts at the first client' })
     const late = cached.ask('/')
-    await until(() => waiting.length === 2)
+    await until(() => waiting.length === 2 || undefined, { what: 'the second request at the app' })
     for (const response of waiting) response.end()
     expect((await late).body.length).toBe(10 * 2 ** 20)
     first.destroy()
@@ -171,15 +180,14 @@ describe.each(paths)('many at once, $name', ({ fast_path }) => {
 
   test('a change while the answer is on its way: it is served, not stored', async () => {
     const cached = await start()
-    const waiting: ServerResponse[] = []
-    cached.app = (_request, response) => void waiting.push(response)
+    const held = cached.hold()
     const before = cached.ask('/')
-    await until(() => waiting.length === 1)
+    await held(1)
     expect(await cached.edge.edge.cache.purge(project, { all: true })).toBe(0)
     const after = cached.ask('/')
-    await until(() => waiting.length === 2)
-    waiting[0]?.writeHead(200, { 'cache-control': 'max-age=60' }).end('old')
-    waiting[1]?.writeHead(200, { 'cache-control': 'max-age=60' }).end('new')
+    const [first, second] = await held(2)
+    first?.writeHead(200, { 'cache-control': 'max-age=60' }).end('old')
+    second?.writeHead(200, { 'cache-control': 'max-age=60' }).end('new')
     expect((await before).text).toBe('old')
     expect((await after).text).toBe('new')
     expect(await cached.word('/')).toBe('HIT new')
@@ -194,13 +202,12 @@ describe.each(paths)('many at once, $name', ({ fast_path }) => {
     await cached.ask('/')
     cached.pass(10)
     for (const purged of [false, true]) {
-      const waiting: ServerResponse[] = []
-      cached.app = (_request, response) => void waiting.push(response)
+      const held = cached.hold()
       const asked = cached.ask('/')
-      await until(() => waiting.length > 0)
+      const [waiting] = await held(1)
       if (purged) await cached.edge.edge.cache.purge(project, { all: true })
       cached.app = (_request, response) => void fails(response)
-      if (waiting[0]) fails(waiting[0])
+      if (waiting) fails(waiting)
       expect((await asked).headers['x-cache'] === 'STALE').toBe(!purged)
     }
   })

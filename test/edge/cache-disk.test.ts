@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { cacheFolder, counting, project, startCached, type Cached } from '../support/cached.ts'
-import { get, until } from '../support/edge.ts'
+import { get } from '../support/edge.ts'
+import { until } from '../support/until.ts'
 
 const hour = { 'cache-control': 'max-age=3600' }
 /** A look at each file of the project; one that goes while we look is none. */
@@ -19,7 +20,8 @@ const filesOf = <T>(directory: string, look: (path: string) => T): T[] =>
   })
 const lines = (directory: string): string => filesOf(directory, (path) => (path.endsWith('.index') ? readFileSync(path, 'utf8') : '')).join('')
 /** Waits until so many answers are on disk. */
-const written = (directory: string, count: number): Promise<void> => until(() => lines(directory).split('"offset"').length - 1 >= count)
+const written = (directory: string, count: number): Promise<true> =>
+  until(() => lines(directory).split('"offset"').length > count || undefined, { what: `${count} answers on disk` })
 
 /** Another edge on the same folder, with the same names, after the first has closed. */
 async function again(before: Cached, directory: string, options: Parameters<typeof startCached>[0] = {}): Promise<Cached> {
@@ -130,10 +132,10 @@ describe('the cache on disk', () => {
     const cached = await startCached({ directory, disk_bytes: 2 ** 20 })
     cached.app = (request, response) => response.writeHead(200, hour).end(String(request.url).padEnd(20_000))
     for (let i = 0; i < 200; i++) await cached.ask(`/${i}`)
-    await until(() => lines(directory).includes('/199'))
+    await until(() => lines(directory).includes('/199') || undefined, { what: 'the last answer on disk' })
     // Nothing more is written now; what had to make room is taken off the disk behind it.
     const bytes = () => filesOf(directory, (path) => statSync(path).size).reduce((sum, size) => sum + size, 0)
-    await until(() => bytes() < 1.2 * 2 ** 20)
+    await until(() => bytes() < 1.2 * 2 ** 20 || undefined, { what: 'the folder to shrink' })
     const after = await again(cached, directory)
     after.app = counting(hour)
     expect((await after.ask('/199')).headers['x-cache']).toBe('HIT')
@@ -181,13 +183,7 @@ describe('the cache on disk', () => {
       const port = await new Promise<number>((resolve) => child.stdout.once('data', (text) => resolve(Number(String(text)))))
       const ended = new Promise((resolve) => child.once('exit', resolve))
       const asked = Array.from({ length: 120 }, (_, i) => get(port, `/${round}-${i}`).catch(() => undefined))
-      await until(() => {
-        try {
-          return lines(directory).split(`"/${round}-`).length > 5 + round * 10
-        } catch {
-          return false
-        }
-      })
+      await until(() => lines(directory).split(`"/${round}-`).length > 5 + round * 10 || undefined, { what: `writing in round ${round}` })
       child.kill('SIGKILL')
       await ended
       await Promise.all(asked)

@@ -1,7 +1,8 @@
+import { once } from 'node:events'
 import { request, type Server } from 'node:http'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { collect, get, paths, raw, startApp, startEdge, until, type Listening, type TestEdge } from '../support/edge.ts'
+import { collect, get, paths, raw, startApp, startEdge, type Listening, type TestEdge } from '../support/edge.ts'
 
 describe.each(paths)('requests to an app, $name', ({ fast_path }) => {
   let edge: TestEdge
@@ -223,7 +224,7 @@ describe.each(paths)('requests to an app, $name', ({ fast_path }) => {
       socket.write(byte)
       await new Promise((resolve) => setImmediate(resolve))
     }
-    await until(() => socket.destroyed)
+    await once(socket, 'close')
     expect(text).toMatch(/^HTTP\/1\.1 200/)
     expect(text.replaceAll(/\r\n\d+\r\n/g, '')).toContain('hello')
   })
@@ -268,7 +269,7 @@ describe.each(paths)('requests to an app, $name', ({ fast_path }) => {
     let text = ''
     socket.on('data', (part) => (text += part.toString()))
     socket.end('GET /size?n=7 HTTP/1.1\r\nHost: app.localhost\r\n\r\n')
-    await until(() => socket.readableEnded)
+    await once(socket, 'end')
     expect(text).toMatch(/\r\n\r\nkkkkkkk$/)
   })
 

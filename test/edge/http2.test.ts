@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { get, owner, until, upstreamRoute } from '../support/edge.ts'
+import { get, owner, upstreamRoute } from '../support/edge.ts'
 import { headersOf, startSecureEdge, type SecureEdge } from '../support/secure-edge.ts'
 import { frames, getSecure, openHttp2, shake } from '../support/tls.ts'
+import { until } from '../support/until.ts'
 
 describe('HTTP/2 at the edge', () => {
   let world: SecureEdge
@@ -185,7 +186,7 @@ describe('HTTP/2 at the edge', () => {
         { end: false },
       )
       socket.write(Buffer.concat([frames.preface, request, frames.data(1, 'half a body', false)]))
-      await until(() => world.seen[before]?.body === 'half a body')
+      await until(() => world.seen[before]?.body === 'half a body' || undefined, { what: 'half a body at the app' })
       const open = new Promise((resolve) => world.app.server.once('request', resolve))
       if (end) socket.write(end)
       else socket.destroy()
@@ -273,10 +274,10 @@ describe('HTTP/2 at the edge', () => {
     const client = await openHttp2(port, { ca })
     const held = client.get('/hold').catch(() => 'gone')
     const before = world.seen.length
-    await until(() => world.seen.slice(before - 1).some((one) => one.url === '/hold' && one.whole))
+    await until(() => world.seen.slice(before - 1).some((one) => one.url === '/hold' && one.whole) || undefined, { what: 'the request at the app' })
     client.session.destroy()
     expect(await held).toBeDefined()
-    await until(() => world.seen.at(-1)?.socket.destroyed === true)
+    await until(() => world.seen.at(-1)?.socket.destroyed || undefined, { what: 'the end of the app’s connection' })
   })
 
   test('a deployment that replaces the app waits for its streams', async () => {

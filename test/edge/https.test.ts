@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { connect as connectPlain } from 'node:net'
 import { connect } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -74,14 +75,16 @@ describe.each(paths)('HTTPS at the edge, $name', ({ fast_path }) => {
       expect(got.text).toContain('Connect anew')
     })
 
-    test.each([
-      ['who says nothing is cut off after a while', []],
-      ['who begins a handshake and does not go on is cut off too', [22, 3, 1, 0, 200, 1]],
-    ])('%s', async (_what, bytes) => {
-      const hasty = await startSecureEdge({ fast_path, head_timeout_ms: 1000 })
+    test('who says nothing is cut off after a while', async () => {
+      await world.edge.passing(once(connectPlain({ host: '127.0.0.1', port }), 'close'))
+    })
+
+    test('who begins a handshake and does not go on is cut off too', async () => {
+      // Node's own TLS has its own timers, which no clock moves.
+      const hasty = await startSecureEdge({ fast_path, head_timeout_ms: 200 })
       onTestFinished(() => hasty.close())
       const socket = connectPlain({ host: '127.0.0.1', port: hasty.port })
-      socket.write(Buffer.from(bytes))
+      socket.write(Buffer.from([22, 3, 1, 0, 200, 1]))
       await new Promise((resolve) => socket.on('close', resolve).on('error', () => {}))
     })
   })

@@ -1,13 +1,15 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { request, type Server } from 'node:http'
+import { request, type Server, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import { createMeter, type Meter, type MeterReading } from '../../server/edge/meter.ts'
 import { createHistogram } from '../../server/lib/histogram.ts'
-import { get, owner, paths, raw, startApp, startEdge, startRawApp, until, upstreamRoute, type Listening, type TestEdge } from '../support/edge.ts'
+import { get, owner, paths, raw, startApp, startEdge, startRawApp, upstreamRoute, type Listening, type TestEdge } from '../support/edge.ts'
+import { fixedClock } from '../support/test-clock.ts'
 import { createTestAuthority, getSecure, openHttp2 } from '../support/tls.ts'
+import { until } from '../support/until.ts'
 
 const secret = 'look-secret'
 const big = 'b'.repeat(300_000)
@@ -33,6 +35,8 @@ describe.each(paths)('what the edge counts, $name', ({ fast_path }) => {
   let sockets: WebSocketServer
   let folder: string
   let on = true
+  /** Answers of `/slow`, to be ended by the test. */
+  const slowly: ServerResponse[] = []
   const meter = () => edge.edge.meter
 
   beforeAll(async () => {
@@ -45,7 +49,7 @@ describe.each(paths)('what the edge counts, $name', ({ fast_path }) => {
         for (let i = 0; i < 30; i++) answer.write(big.slice(0, 10_000))
         return void answer.end()
       }
-      if (path === '/slow') return void setTimeout(() => answer.end('slow'), 60)
+      if (path === '/slow') return slowly.push(answer)
       if (path === '/never') return
       asked.resume().on('end', () => answer.end('hello'))
     })
@@ -123,12 +127,15 @@ describe.each(paths)('what the edge counts, $name', ({ fast_path }) => {
     await reached
     asked.destroy()
     const sum = { requests: 0, fours: 0 }
-    await until(() => {
-      const now = taken(meter())
-      sum.requests += now.requests
-      sum.fours += now.classes[2]!
-      return sum.requests > 0
-    })
+    await until(
+      () => {
+        const now = taken(meter())
+        sum.requests += now.requests
+        sum.fours += now.classes[2]!
+        return sum.requests > 0 || undefined
+      },
+      { what: 'the visit to be counted' },
+    )
     expect(sum).toEqual({ requests: 1, fours: 1 })
   })
 
@@ -215,9 +222,13 @@ describe.each(paths)('what the edge counts, $name', ({ fast_path }) => {
   })
 
   test('time from the question to the beginning of the answer', async () => {
-    await get(edge.port, '/slow')
+    const answer = get(edge.port, '/slow')
+    await until(() => slowly.length > 0 || undefined, { what: 'the request at the app' })
+    await edge.advance(1_000)
+    slowly.pop()?.end('slow')
+    await answer
     const [reading] = meter().take()
-    expect(reading?.latencies.quantile(1)).toBeGreaterThan(55)
+    expect(reading?.latencies.quantile(1)).toBeGreaterThan(990)
   })
 
   test('nothing while it is switched off, and all of it again after', async () => {
@@ -232,20 +243,17 @@ describe.each(paths)('what the edge counts, $name', ({ fast_path }) => {
 })
 
 describe('the meter', () => {
-  const clock = { at: 0, now: () => clock.at, monotonic: () => clock.at }
   const start = Date.UTC(2026, 0, 31, 12, 14, 59)
-
-  const create = (): Meter => {
-    clock.at = start
-    return createMeter({ clock, on: () => true })
-  }
+  let clock = fixedClock(start)
+  beforeEach(() => void (clock = fixedClock(start)))
+  const create = (): Meter => createMeter({ clock, on: () => true })
   const brief = (readings: MeterReading[]) => readings.map((one) => [one.project_id, one.ts, one.requests])
 
-  test('keeps quarters of an hour apart, to the second', () => {
+  test('keeps quarters of an hour apart, to the second', async () => {
     const meter = create()
     const project = meter.of('a')
     project.count(200, 10, 1, 'hit')
-    clock.at += 1000
+    await clock.advance(1000)
     project.count(200, 10, 1, 'hit')
     project.count(200, 10, 1, 'hit')
     expect(brief(meter.take())).toEqual([

@@ -6,6 +6,7 @@ import { createRequestIds } from '../../server/edge/request-id.ts'
 import { readResponseHead } from '../../server/edge/response-head.ts'
 import { hostName } from '../../server/edge/host.ts'
 import { cacheControl } from '../../server/edge/static-headers.ts'
+import { fixedClock } from '../support/test-clock.ts'
 
 const cuts = fc.array(fc.nat(2000), { maxLength: 8 })
 
@@ -135,7 +136,7 @@ test.each([
 
 test('request ids are unique and rise', () => {
   let now = 1_700_000_000_000
-  const next = createRequestIds({ now: () => now, monotonic: () => 0 })
+  const next = createRequestIds({ ...fixedClock(now), now: () => now })
   const ids = Array.from({ length: 100_000 }, (_, i) => {
     if (i % 1000 === 0) now++
     return next()

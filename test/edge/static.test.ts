@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { get, owner, paths, raw, startEdge, until, type TestEdge } from '../support/edge.ts'
+import { get, owner, paths, raw, startEdge, type TestEdge } from '../support/edge.ts'
 
 const script = 'console.log("hello");\n'.repeat(200)
 const film = randomBytes(3_000_000)
@@ -211,9 +211,11 @@ describe.each(paths)('static deployments, $name', ({ fast_path }) => {
     expect((await get(edge.port, '/changing.txt')).text).toBe('before')
     writeFileSync(path, 'after!')
     utimesSync(path, new Date(), new Date(Date.now() + 5000))
-    await expect.poll(async () => (await get(edge.port, '/changing.txt')).text, { timeout: 30_000 }).toBe('after!')
+    await edge.advance(2_000)
+    expect((await get(edge.port, '/changing.txt')).text).toBe('after!')
     rmSync(path)
-    await expect.poll(async () => (await get(edge.port, '/changing.txt')).status, { timeout: 30_000 }).toBe(404)
+    await edge.advance(2_000)
+    expect((await get(edge.port, '/changing.txt')).status).toBe(404)
   })
 
   test('other methods are refused with what is allowed', async () => {
@@ -233,8 +235,6 @@ describe.each(paths)('static deployments, $name', ({ fast_path }) => {
     expect(text.match(/HTTP\/1\.1 200/g)).toHaveLength(6)
     const before = edge.edge.takeLastRequests()
     expect(before.size).toBe(1)
-    let drained = false
-    void edge.edge.setRoute('gone.localhost', { ...owner, kind: 'static', directory: folder, spa_fallback: false }).then(() => (drained = true))
-    await until(() => drained)
+    await edge.edge.setRoute('app.localhost', { ...owner, kind: 'static', directory: folder, spa_fallback: false }, { drain_ms: 3_600_000 })
   })
 })

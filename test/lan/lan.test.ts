@@ -6,6 +6,7 @@ import { createLog } from '../../server/lib/log.ts'
 import { ask } from '../support/ask.ts'
 import { owner, startEdge, type TestEdge } from '../support/edge.ts'
 import { requires } from '../support/requirements.ts'
+import { createTestClock, type TestClock } from '../support/test-clock.ts'
 import { until } from '../support/until.ts'
 
 const near = '127.0.0.2'
@@ -13,6 +14,7 @@ const other = '127.0.0.3'
 
 let edge: TestEdge
 let lan: Lan
+let clock: TestClock
 let isWanted: boolean
 let addresses: string[]
 let projects: LanProject[]
@@ -33,12 +35,14 @@ const create = (more: Partial<LanOptions> = {}) =>
     edge: { host: '127.0.0.1', port: edge.port, open: edge.edge.open },
     projects: async () => projects,
     ports: { read: async () => stored, write: async (ports) => void (stored = ports) },
+    clock,
     log: createLog((line) => log.push(line)),
     ...more,
   })
 
 beforeEach(async () => {
   edge = await startEdge()
+  clock = createTestClock({ frozen_at: '2026-01-31T12:00:00Z' })
   isWanted = true
   addresses = [near]
   projects = []
@@ -124,18 +128,16 @@ describe.skipIf(!requires('loopback').ok)('the network', () => {
   })
 
   test('it looks by itself every so often, and soon after something changed', async () => {
-    lan = create({ every_ms: 20 })
-    await lan.look()
-    addresses = [other]
-    await until(() => (lan.status().dashboard_urls[0]?.includes(other) ? true : undefined), { what: 'the other address' })
-    await lan.close()
-
-    lan = create()
     lan.nudge()
+    await clock.advance(10_000)
     expect(lan.status().open).toBe(false)
     await lan.look()
+    addresses = [other]
+    await clock.advance(10_000)
+    await until(() => lan.status().dashboard_urls[0]?.includes(other) || undefined, { what: 'the other address' })
     projects = [named('one')]
     for (let i = 0; i < 10; i++) lan.nudge()
+    await clock.advance(100)
     await until(() => (lan.status().projects.length === 1 ? true : undefined), { what: 'the project' })
   })
 

@@ -10,6 +10,7 @@ import { makeAuthority, makeLeaf, readCertificate } from '../../server/names/cer
 import { createAuthorityStore } from '../../server/store/authorities.ts'
 import { openStore } from '../../server/store/open.ts'
 import { createSealer } from '../../server/store/sealed.ts'
+import { fixedClock } from '../support/test-clock.ts'
 
 const run = promisify(execFile)
 const folder = mkdtempSync(join(tmpdir(), 'homeport-names-'))
@@ -76,7 +77,7 @@ describe('the desk that keeps it', () => {
   function world() {
     let kept: Awaited<ReturnType<AuthorityStore['read']>>
     const calls = { reads: 0, writes: 0 }
-    const clock = { now: () => at.now, monotonic: () => at.now }
+    const clock = { ...fixedClock(now), now: () => at.now }
     const at = { now, fails: false }
     const desk = createAuthorityDesk({
       clock,

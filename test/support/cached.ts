@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { EdgeOptions } from '../../server/edge/index.ts'
 import { get, owner, startApp, startEdge, type Got, type TestEdge } from './edge.ts'
+import { createTestClock } from './test-clock.ts'
+import { until } from './until.ts'
 
 /** An edge with a cache in front of an app, and a clock that can be put forward. */
 export interface Cached {
@@ -19,13 +21,15 @@ export interface Cached {
   /** `MISS 1`: what the cache says, and the body. */
   word(path: string, headers?: Record<string, string>): Promise<string>
   pass(seconds: number): void
+  /** From now on the app holds requests; what is returned waits for so many of them and gives their responses. */
+  hold(): (count: number) => Promise<ServerResponse[]>
   port: number
 }
 
 export async function startCached(
   options: Partial<EdgeOptions> & { directory?: string | null; memory_bytes?: number; disk_bytes?: number } = {},
 ): Promise<Cached> {
-  // It stands still but for `pass`: an age is what the test made it, however long the machine takes.
+  // The wall clock stands still but for `pass`: an age is what the test made it, however long the machine takes.
   let now = Date.now()
   const app = await startApp((request, response) => {
     cached.seen.push(`${request.method} ${request.url}`)
@@ -36,7 +40,7 @@ export async function startCached(
   })
   const edge = await startEdge({
     ...options,
-    clock: { now: () => now, monotonic: () => performance.now() },
+    clock: { ...createTestClock(), now: () => now },
     cache: {
       directory: options.directory ?? null,
       memory_bytes: () => options.memory_bytes ?? 64 * 2 ** 20,
@@ -59,6 +63,11 @@ export async function startCached(
       return `${String(got.headers['x-cache'])} ${got.text}`
     },
     pass: (seconds) => void (now += seconds * 1000),
+    hold() {
+      const held: ServerResponse[] = []
+      cached.app = (_request, response) => void held.push(response)
+      return (count) => until(() => (held.length >= count ? held : undefined), { what: `${count} requests at the app` })
+    },
     port: app.port,
   }
   return cached

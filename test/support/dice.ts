@@ -25,3 +25,8 @@ export function createDice(seed: number): Dice {
     },
   }
 }
+
+/** Resolves after so many turns of the event loop: an order of events to shuffle, where a pause would be time to wait. */
+export async function turns(count: number): Promise<void> {
+  for (; count > 0; count--) await new Promise((resolve) => setImmediate(resolve))
+}

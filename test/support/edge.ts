@@ -2,6 +2,8 @@ import { createServer, request as httpRequest, type IncomingHttpHeaders, type In
 import { connect, createServer as createNetServer, type AddressInfo, type Server as NetServer, type Socket } from 'node:net'
 import { createEdge, type Edge, type EdgeOptions, type Route } from '../../server/edge/index.ts'
 import { silentLog } from '../../server/lib/log.ts'
+import { createTestClock, type TestClock } from './test-clock.ts'
+import { until } from './until.ts'
 
 /** Both ways through the edge: every test of it runs on each. */
 export const paths = [
@@ -12,6 +14,10 @@ export const paths = [
 export interface TestEdge {
   edge: Edge
   port: number
+  /** Moves the edge's clock forward, by which its timeouts run. Time also passes by itself. */
+  advance(ms: number): Promise<void>
+  /** Moves it on and on until there is an answer: for what comes only when a timeout ends. */
+  passing<T>(answer: Promise<T>): Promise<T>
   /** `app.localhost` and what it leads to. */
   toPort(port: number, host?: string): Promise<void>
   close(): Promise<void>
@@ -24,12 +30,21 @@ export const owner = {
   dashboard_url: 'http://localhost:4600/app/projects/app',
 }
 
-export async function startEdge(options: Partial<EdgeOptions> = {}): Promise<TestEdge> {
-  const edge = createEdge({ log: silentLog, ...options })
+export async function startEdge(options: Partial<EdgeOptions> & { clock?: TestClock } = {}): Promise<TestEdge> {
+  const clock = options.clock ?? createTestClock()
+  const edge = createEdge({ log: silentLog, ...options, clock })
   const { port } = await edge.listen({ host: '127.0.0.1', port: 0 })
   return {
     edge,
     port,
+    advance: (ms) => clock.advance(ms),
+    async passing(answer) {
+      let isThere: true | undefined
+      const noted = () => void (isThere = true)
+      answer.then(noted, noted)
+      await until(() => clock.advance(5_000).then(() => isThere), { what: 'an answer after a timeout' })
+      return answer
+    },
     toPort: (upstream, host = 'app.localhost') => edge.setRoute(host, upstreamRoute(upstream), { drain_ms: 1000 }),
     close: () => edge.close(),
   }
@@ -137,33 +152,22 @@ export async function collect(answer: IncomingMessage): Promise<Got> {
 /** Writes bytes as they are and resolves with all that comes until the connection ends, or until `until` matches. */
 export function raw(
   port: number,
-  bytes: string | Buffer | (string | Buffer)[],
-  options: { until?: RegExp; timeout_ms?: number } = {},
+  bytes: string,
+  options: { until?: RegExp } = {},
 ): Promise<{ text: string; closed: boolean }> {
   return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port })
     let text = ''
     const finish = (closed: boolean): void => {
-      clearTimeout(timer)
       socket.destroy()
       resolve({ text, closed })
     }
-    const timer = setTimeout(() => finish(false), options.timeout_ms ?? 30_000)
     socket.on('data', (part) => {
       text += part.toString('latin1')
       if (options.until?.test(text)) finish(false)
     })
     socket.on('error', () => {})
     socket.on('close', () => finish(true))
-    for (const part of Array.isArray(bytes) ? bytes : [bytes]) socket.write(typeof part === 'string' ? Buffer.from(part, 'latin1') : part)
+    socket.write(bytes, 'latin1')
   })
-}
-
-/** Resolves once the condition holds: tests wait on state, never on time. */
-export async function until(condition: () => boolean, timeout_ms = 30_000): Promise<void> {
-  const end = performance.now() + timeout_ms
-  while (!condition()) {
-    if (performance.now() > end) throw new Error(`did not come true within ${timeout_ms} ms: ${condition}`)
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
 }

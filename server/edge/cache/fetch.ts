@@ -1,3 +1,4 @@
+import type { Timer } from '../../lib/clock.ts'
 import type { Exchange, Failure, Sink, UpstreamRequest } from '../exchange.ts'
 import type { ResponseHead } from '../response-head.ts'
 import type { Upstream } from '../upstream.ts'
@@ -66,7 +67,7 @@ export class Fetch implements Sink {
   #overflow = false
   #held = false
   #unpinned = false
-  #patience: NodeJS.Timeout | null = null
+  #patience: Timer | null = null
 
   constructor(options: FetchOptions) {
     this.#options = options
@@ -103,7 +104,7 @@ export class Fetch implements Sink {
   join(reader: Reader): void {
     reader.fetch = this
     this.readers.add(reader)
-    if (this.#head === null) this.#patience ??= setTimeout(() => this.#giveUp(), patience_ms).unref()
+    if (this.#head === null) this.#patience ??= this.#options.cache.clock.setTimeout(() => this.#giveUp(), patience_ms).unref()
     if (this.#head) reader.begin(this.#head, this.#lines + cacheLines('MISS', 'fwd=uri-miss; collapsed'))
   }
 
@@ -331,7 +332,7 @@ export class Fetch implements Sink {
   }
 
   #done(): void {
-    if (this.#patience) clearTimeout(this.#patience)
+    this.#patience?.cancel()
     this.#unlist()
     this.#options.cache.project.fetches.delete(this)
     // What is stale may still be served in this very step.
