@@ -187,10 +187,12 @@ export function createLan(options: LanOptions): Lan {
     hosts: () => hosts,
     nudge() {
       if (timer === undefined || soon !== undefined) return
-      soon = clock.setTimeout(() => {
-        soon = undefined
-        void look()
-      }, nudge_ms).unref()
+      soon = clock
+        .setTimeout(() => {
+          soon = undefined
+          void look()
+        }, nudge_ms)
+        .unref()
     },
     look,
     close() {

@@ -33,7 +33,9 @@ export async function checkNames(facts: NamesFacts, resolve: Resolve, clock: Clo
 async function nameChecks(facts: NamesFacts, resolve: Resolve, clock: Clock): Promise<Check[]> {
   const local = facts.names.filter((name) => name.endsWith('.localhost')).slice(-sampled)
   const custom = facts.names.filter((name) => !name.endsWith('.localhost')).slice(-sampled)
-  const tried = await Promise.all([...(local.length > 0 ? local : ['homeport-doctor.localhost']), ...custom].map((name) => one(name, facts, resolve, clock)))
+  const tried = await Promise.all(
+    [...(local.length > 0 ? local : ['homeport-doctor.localhost']), ...custom].map((name) => one(name, facts, resolve, clock)),
+  )
   return tried
 }
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { askSuite, count, startSuiteServer, suiteTests } from '../http-cache/suite.ts'
+import { askSuite, count, startSuiteServer, suiteTests, type Results } from '../http-cache/suite.ts'
 import { print } from './compare.ts'
 import { startNode, startPeers, stop, type Peer } from './peers.ts'
 import type { Row } from './row.ts'
@@ -17,8 +17,8 @@ export async function benchCacheSuite(): Promise<Row[]> {
     const { peers, missing } = await startPeers(['nginx', 'varnish'], { folder, upstream: server.port, caching: true, is_stock: true, probe: '/' })
     started.push(...peers)
     const tests = await suiteTests()
-    const results = new Map<string, Awaited<ReturnType<typeof askSuite>>['results']>()
-    for (const peer of [ours, ...peers]) results.set(peer.name, (await askSuite(`http://app.localhost:${peer.port}`)).results)
+    const results = new Map<string, Results>()
+    for (const peer of [ours, ...peers]) results.set(peer.name, await askSuite(`http://app.localhost:${peer.port}`))
     return (['required', 'optimal'] as const).flatMap((kind): Row[] => {
       const of = (name: string) => count(tests, results.get(name) ?? {}, kind)
       const { all } = of('homeport')

@@ -4,6 +4,13 @@ import { headersOf, startSecureEdge, type SecureEdge } from '../support/secure-e
 import { frames, getSecure, openHttp2, shake } from '../support/tls.ts'
 import { until } from '../support/until.ts'
 
+const fieldsOf = (path: string, method = 'GET'): [string, string][] => [
+  [':method', method],
+  [':path', path],
+  [':scheme', 'https'],
+  [':authority', 'app.localhost'],
+]
+
 describe('HTTP/2 at the edge', () => {
   let world: SecureEdge
   let port = 0
@@ -150,10 +157,7 @@ describe('HTTP/2 at the edge', () => {
     const before = world.seen.length
     const socket = await shake(port, { ca, servername: 'app.localhost', protocols: ['h2'] })
     const fields: [string, string][] = [
-      [':method', 'GET'],
-      [':path', '/large'],
-      [':scheme', 'https'],
-      [':authority', 'app.localhost'],
+      ...fieldsOf('/large'),
       ...Array.from({ length: 70 }, (_, i): [string, string] => [`x-${i}-${'n'.repeat(110)}`, 'v'.repeat(120)]),
     ]
     // HEADERS on stream 1 that end it: an answer without a body.
@@ -175,16 +179,7 @@ describe('HTTP/2 at the edge', () => {
     for (const end of [frames.reset(1, 8), frames.reset(1, 0), undefined]) {
       const before = world.seen.length
       const socket = await shake(port, { ca, servername: 'app.localhost', protocols: ['h2'] })
-      const request = frames.headers(
-        1,
-        [
-          [':method', 'POST'],
-          [':path', '/taken-back'],
-          [':scheme', 'https'],
-          [':authority', 'app.localhost'],
-        ],
-        { end: false },
-      )
+      const request = frames.headers(1, fieldsOf('/taken-back', 'POST'), { end: false })
       socket.write(Buffer.concat([frames.preface, request, frames.data(1, 'half a body', false)]))
       await until(() => world.seen[before]?.body === 'half a body' || undefined, { what: 'half a body at the app' })
       const open = new Promise((resolve) => world.app.server.once('request', resolve))
@@ -211,13 +206,7 @@ describe('HTTP/2 at the edge', () => {
         })
         socket.on('close', () => resolve(all))
       })
-      const fields: [string, string][] = [
-        [':method', 'GET'],
-        [':path', '/smuggled'],
-        [':scheme', 'https'],
-        [':authority', 'app.localhost'],
-        [header, 'chunked'],
-      ]
+      const fields: [string, string][] = [...fieldsOf('/smuggled'), [header, 'chunked']]
       socket.write(Buffer.concat([frames.preface, frames.headers(1, fields)]))
       await ended
       socket.destroy()
@@ -231,12 +220,7 @@ describe('HTTP/2 at the edge', () => {
     socket.resume()
     socket.write(frames.preface)
     const closed = new Promise((resolve) => socket.on('close', resolve))
-    const fields: [string, string][] = [
-      [':method', 'GET'],
-      [':path', '/size?n=10'],
-      [':scheme', 'https'],
-      [':authority', 'app.localhost'],
-    ]
+    const fields = fieldsOf('/size?n=10')
     for (let stream = 1; stream < 4000 && !socket.destroyed; stream += 2)
       socket.write(Buffer.concat([frames.headers(stream, fields), frames.reset(stream)]))
     await closed
@@ -248,12 +232,7 @@ describe('HTTP/2 at the edge', () => {
     let seed = 1
     const random = (below: number): number => (seed = (seed * 48_271) % 2_147_483_647) % below
     const bytes = (length: number): Buffer => Buffer.from(Array.from({ length }, () => random(256)))
-    const fields: [string, string][] = [
-      [':method', 'GET'],
-      [':path', '/'],
-      [':scheme', 'https'],
-      [':authority', 'app.localhost'],
-    ]
+    const fields = fieldsOf('/')
     const good = await openHttp2(port, { ca })
     for (let round = 0; round < 60; round++) {
       const socket = await shake(port, { ca, servername: 'app.localhost', protocols: ['h2'] })

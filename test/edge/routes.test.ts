@@ -3,19 +3,7 @@ import { connect, createServer } from 'node:net'
 import { Agent, request, type Server, type ServerResponse } from 'node:http'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
-import {
-  collect,
-  get,
-  owner,
-  paths,
-  raw,
-  startApp,
-  startEdge,
-  upstreamRoute,
-  type Got,
-  type Listening,
-  type TestEdge,
-} from '../support/edge.ts'
+import { collect, get, owner, paths, raw, startApp, startEdge, upstreamRoute, type Got, type Listening, type TestEdge } from '../support/edge.ts'
 import { createEdge, type Route } from '../../server/edge/index.ts'
 import { silentLog } from '../../server/lib/log.ts'
 import { createTestClock, type TestClock } from '../support/test-clock.ts'

@@ -6,145 +6,85 @@ import { get, paths, raw, startApp, startEdge, startRawApp, type Listening, type
 const host = 'Host: app.localhost\r\n'
 const inner = `GET /smuggled HTTP/1.1\r\n${host}\r\n`
 
-/** What must never become two requests, nor another request than it is. `at_most`: how many may reach the app. */
-const cases: { name: string; bytes: string; at_most: number; status?: number }[] = [
-  {
-    name: 'length and chunks',
-    bytes: `POST /a HTTP/1.1\r\n${host}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${inner}`,
-    at_most: 0,
-    status: 400,
-  },
-  {
-    name: 'chunks and length',
-    bytes: `POST /a HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\nContent-Length: 60\r\n\r\n0\r\n\r\n${inner}`,
-    at_most: 0,
-    status: 400,
-  },
-  { name: 'two lengths', bytes: `POST /a HTTP/1.1\r\n${host}Content-Length: 0\r\nContent-Length: 40\r\n\r\n${inner}`, at_most: 0, status: 400 },
-  { name: 'two equal lengths', bytes: `POST /a HTTP/1.1\r\n${host}Content-Length: 0\r\nContent-Length: 0\r\n\r\n`, at_most: 0, status: 400 },
-  { name: 'a list of lengths', bytes: `POST /a HTTP/1.1\r\n${host}Content-Length: 0, 40\r\n\r\n${inner}`, at_most: 0, status: 400 },
-  { name: 'a signed length', bytes: `POST /a HTTP/1.1\r\n${host}Content-Length: +5\r\n\r\nhello`, at_most: 0, status: 400 },
-  { name: 'a negative length', bytes: `POST /a HTTP/1.1\r\n${host}Content-Length: -1\r\n\r\n${inner}`, at_most: 0, status: 400 },
-  { name: 'a hexadecimal length', bytes: `POST /a HTTP/1.1\r\n${host}Content-Length: 0x5\r\n\r\nhello`, at_most: 0, status: 400 },
-  {
-    name: 'a length beyond all numbers',
-    bytes: `POST /a HTTP/1.1\r\n${host}Content-Length: 99999999999999999999999\r\n\r\n${inner}`,
-    at_most: 0,
-    status: 400,
-  },
-  {
-    name: 'a space before the colon of the length',
-    bytes: `POST /a HTTP/1.1\r\n${host}Content-Length : 40\r\n\r\n${inner}`,
-    at_most: 0,
-    status: 400,
-  },
-  { name: 'another coding', bytes: `POST /a HTTP/1.1\r\n${host}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n${inner}`, at_most: 0, status: 400 },
-  { name: 'an unknown coding', bytes: `POST /a HTTP/1.1\r\n${host}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n${inner}`, at_most: 0, status: 400 },
-  {
-    name: 'chunked twice',
-    bytes: `POST /a HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${inner}`,
-    at_most: 0,
-    status: 400,
-  },
-  {
-    name: 'identity after chunked',
-    bytes: `POST /a HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n${inner}`,
-    at_most: 0,
-    status: 400,
-  },
-  { name: 'a coding in quotes', bytes: `POST /a HTTP/1.1\r\n${host}Transfer-Encoding: "chunked"\r\n\r\n0\r\n\r\n${inner}`, at_most: 0, status: 400 },
-  {
-    name: 'a coding after a vertical tab',
-    bytes: `POST /a HTTP/1.1\r\n${host}Transfer-Encoding: \x0bchunked\r\n\r\n0\r\n\r\n${inner}`,
-    at_most: 0,
-    status: 400,
-  },
-  {
-    name: 'a coding behind a fold',
-    bytes: `POST /a HTTP/1.1\r\n${host}Transfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n${inner}`,
-    at_most: 0,
-    status: 400,
-  },
-  { name: 'chunks in HTTP/1.0', bytes: `POST /a HTTP/1.0\r\n${host}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n${inner}`, at_most: 0, status: 400 },
-  { name: 'a folded header', bytes: `GET /a HTTP/1.1\r\n${host}X-A: b\r\n Content-Length: 40\r\n\r\n${inner}`, at_most: 0, status: 400 },
-  { name: 'a fold right after the request line', bytes: `GET /a HTTP/1.1\r\n X-A: b\r\n${host}\r\n`, at_most: 0, status: 400 },
-  { name: 'bare line feeds', bytes: `GET /a HTTP/1.1\nHost: app.localhost\n\n${inner}`, at_most: 0, status: 400 },
-  {
-    name: 'a bare carriage return in a value',
-    bytes: `GET /a HTTP/1.1\r\n${host}X-A: b\rContent-Length: 40\r\n\r\n${inner}`,
-    at_most: 0,
-    status: 400,
-  },
-  { name: 'a NUL in a value', bytes: `GET /a HTTP/1.1\r\n${host}X-A: b\0c\r\n\r\n`, at_most: 0, status: 400 },
-  { name: 'a NUL in a name', bytes: `GET /a HTTP/1.1\r\n${host}X\0A: b\r\n\r\n`, at_most: 0, status: 400 },
-  { name: 'a header without a name', bytes: `GET /a HTTP/1.1\r\n${host}: b\r\n\r\n`, at_most: 0, status: 400 },
-  { name: 'a header without a colon', bytes: `GET /a HTTP/1.1\r\n${host}Content-Length\r\n\r\n`, at_most: 0, status: 400 },
-  { name: 'two hosts', bytes: `GET /a HTTP/1.1\r\n${host}Host: other.localhost\r\n\r\n`, at_most: 0, status: 400 },
-  { name: 'no host', bytes: 'GET /a HTTP/1.1\r\nX-A: b\r\n\r\n', at_most: 0, status: 400 },
-  { name: 'an empty host', bytes: 'GET /a HTTP/1.1\r\nHost: \r\n\r\n', at_most: 0, status: 400 },
-  { name: 'a host with user info', bytes: 'GET /a HTTP/1.1\r\nHost: app.localhost@other.localhost\r\n\r\n', at_most: 0, status: 400 },
-  { name: 'a host with a path', bytes: 'GET /a HTTP/1.1\r\nHost: app.localhost/x\r\n\r\n', at_most: 0, status: 400 },
-  { name: 'the absolute form', bytes: `GET http://app.localhost/a HTTP/1.1\r\n${host}\r\n`, at_most: 0, status: 400 },
-  { name: 'another host in the absolute form', bytes: `GET http://evil.localhost/a HTTP/1.1\r\n${host}\r\n`, at_most: 0, status: 400 },
-  { name: 'a target without a slash', bytes: `GET a HTTP/1.1\r\n${host}\r\n`, at_most: 0, status: 400 },
-  { name: 'the asterisk form', bytes: `OPTIONS * HTTP/1.1\r\n${host}\r\n`, at_most: 0, status: 400 },
-  { name: 'a space in the target', bytes: `GET /a b HTTP/1.1\r\n${host}\r\n`, at_most: 0, status: 400 },
-  { name: 'a second version in the request line', bytes: `GET /a HTTP/1.1 HTTP/1.1\r\n${host}\r\n`, at_most: 0, status: 400 },
-  { name: 'HTTP/0.9', bytes: 'GET /a\r\n\r\n', at_most: 0, status: 400 },
-  { name: 'HTTP/2 by prior knowledge', bytes: 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', at_most: 0, status: 400 },
-  { name: 'HTTP/1.2', bytes: `GET /a HTTP/1.2\r\n${host}\r\n`, at_most: 0, status: 400 },
-  { name: 'CONNECT', bytes: 'CONNECT app.localhost:80 HTTP/1.1\r\nHost: app.localhost:80\r\n\r\n', at_most: 0, status: 405 },
-  { name: 'TRACE', bytes: `TRACE /a HTTP/1.1\r\n${host}\r\n`, at_most: 0, status: 405 },
-  { name: 'an unknown method', bytes: `SMUGGLE /a HTTP/1.1\r\n${host}\r\n`, at_most: 0, status: 400 },
-  { name: 'a method in lower case', bytes: `get /a HTTP/1.1\r\n${host}\r\n`, at_most: 0, status: 400 },
-  { name: 'TLS on the plain port', bytes: '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', at_most: 0, status: 400 },
-  {
-    name: 'more than 100 headers',
-    bytes: `GET /a HTTP/1.1\r\n${host}${Array.from({ length: 101 }, (_, i) => `X-${i}: y\r\n`).join('')}\r\n`,
-    at_most: 0,
-    status: 431,
-  },
-  {
-    name: 'a length hidden behind 3000 headers',
-    bytes: `POST /a HTTP/1.1\r\n${host}${'A:b\r\n'.repeat(3000)}Content-Length: 40\r\n\r\n${inner}`,
-    at_most: 0,
-    status: 431,
-  },
-  { name: 'headers of 20 kB', bytes: `GET /a HTTP/1.1\r\n${host}X-A: ${'y'.repeat(20_000)}\r\n\r\n`, at_most: 0, status: 431 },
-  { name: 'a broken chunk size', bytes: `POST /a HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\nxyz\r\nabc\r\n0\r\n\r\n${inner}`, at_most: 1 },
-  {
-    name: 'a chunk size beyond all numbers',
-    bytes: `POST /a HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\nabc\r\n0\r\n\r\n${inner}`,
-    at_most: 1,
-  },
-  {
-    name: 'a chunk that is longer than it says',
-    bytes: `POST /a HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n3\r\nabcd\r\n0\r\n\r\n${inner}`,
-    at_most: 1,
-  },
-  {
-    name: 'a chunk extension that ends in a bare line feed',
-    bytes: `POST /a HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n3;x\nabc\r\n0\r\n\r\n${inner}`,
-    at_most: 1,
-  },
-  {
-    name: 'a request in the body of a GET',
-    bytes: `GET /a HTTP/1.1\r\n${host}Content-Length: ${inner.length}\r\nConnection: close\r\n\r\n${inner}`,
-    at_most: 1,
-    status: 200,
-  },
-  {
-    name: 'an upgrade to h2c',
-    bytes: `GET /a HTTP/1.1\r\n${host}Connection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n`,
-    at_most: 1,
-    status: 200,
-  },
-  {
-    name: 'an upgrade with a body',
-    bytes: `POST /a HTTP/1.1\r\n${host}Connection: Upgrade, close\r\nUpgrade: websocket\r\nContent-Length: ${inner.length}\r\n\r\n${inner}`,
-    at_most: 1,
-    status: 200,
-  },
+/** Refused with 400 before anything reaches the app. */
+const malformed: [name: string, bytes: string][] = [
+  ['length and chunks', `POST /a HTTP/1.1\r\n${host}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${inner}`],
+  ['chunks and length', `POST /a HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\nContent-Length: 60\r\n\r\n0\r\n\r\n${inner}`],
+  ['two lengths', `POST /a HTTP/1.1\r\n${host}Content-Length: 0\r\nContent-Length: 40\r\n\r\n${inner}`],
+  ['two equal lengths', `POST /a HTTP/1.1\r\n${host}Content-Length: 0\r\nContent-Length: 0\r\n\r\n`],
+  ['a list of lengths', `POST /a HTTP/1.1\r\n${host}Content-Length: 0, 40\r\n\r\n${inner}`],
+  ['a signed length', `POST /a HTTP/1.1\r\n${host}Content-Length: +5\r\n\r\nhello`],
+  ['a negative length', `POST /a HTTP/1.1\r\n${host}Content-Length: -1\r\n\r\n${inner}`],
+  ['a hexadecimal length', `POST /a HTTP/1.1\r\n${host}Content-Length: 0x5\r\n\r\nhello`],
+  ['a length beyond all numbers', `POST /a HTTP/1.1\r\n${host}Content-Length: 99999999999999999999999\r\n\r\n${inner}`],
+  ['a space before the colon of the length', `POST /a HTTP/1.1\r\n${host}Content-Length : 40\r\n\r\n${inner}`],
+  ['another coding', `POST /a HTTP/1.1\r\n${host}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n${inner}`],
+  ['an unknown coding', `POST /a HTTP/1.1\r\n${host}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n${inner}`],
+  ['chunked twice', `POST /a HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${inner}`],
+  ['identity after chunked', `POST /a HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n${inner}`],
+  ['a coding in quotes', `POST /a HTTP/1.1\r\n${host}Transfer-Encoding: "chunked"\r\n\r\n0\r\n\r\n${inner}`],
+  ['a coding after a vertical tab', `POST /a HTTP/1.1\r\n${host}Transfer-Encoding: \x0bchunked\r\n\r\n0\r\n\r\n${inner}`],
+  ['a coding behind a fold', `POST /a HTTP/1.1\r\n${host}Transfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n${inner}`],
+  ['chunks in HTTP/1.0', `POST /a HTTP/1.0\r\n${host}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n${inner}`],
+  ['a folded header', `GET /a HTTP/1.1\r\n${host}X-A: b\r\n Content-Length: 40\r\n\r\n${inner}`],
+  ['a fold right after the request line', `GET /a HTTP/1.1\r\n X-A: b\r\n${host}\r\n`],
+  ['bare line feeds', `GET /a HTTP/1.1\nHost: app.localhost\n\n${inner}`],
+  ['a bare carriage return in a value', `GET /a HTTP/1.1\r\n${host}X-A: b\rContent-Length: 40\r\n\r\n${inner}`],
+  ['a NUL in a value', `GET /a HTTP/1.1\r\n${host}X-A: b\0c\r\n\r\n`],
+  ['a NUL in a name', `GET /a HTTP/1.1\r\n${host}X\0A: b\r\n\r\n`],
+  ['a header without a name', `GET /a HTTP/1.1\r\n${host}: b\r\n\r\n`],
+  ['a header without a colon', `GET /a HTTP/1.1\r\n${host}Content-Length\r\n\r\n`],
+  ['two hosts', `GET /a HTTP/1.1\r\n${host}Host: other.localhost\r\n\r\n`],
+  ['no host', 'GET /a HTTP/1.1\r\nX-A: b\r\n\r\n'],
+  ['an empty host', 'GET /a HTTP/1.1\r\nHost: \r\n\r\n'],
+  ['a host with user info', 'GET /a HTTP/1.1\r\nHost: app.localhost@other.localhost\r\n\r\n'],
+  ['a host with a path', 'GET /a HTTP/1.1\r\nHost: app.localhost/x\r\n\r\n'],
+  ['the absolute form', `GET http://app.localhost/a HTTP/1.1\r\n${host}\r\n`],
+  ['another host in the absolute form', `GET http://evil.localhost/a HTTP/1.1\r\n${host}\r\n`],
+  ['a target without a slash', `GET a HTTP/1.1\r\n${host}\r\n`],
+  ['the asterisk form', `OPTIONS * HTTP/1.1\r\n${host}\r\n`],
+  ['a space in the target', `GET /a b HTTP/1.1\r\n${host}\r\n`],
+  ['a second version in the request line', `GET /a HTTP/1.1 HTTP/1.1\r\n${host}\r\n`],
+  ['HTTP/0.9', 'GET /a\r\n\r\n'],
+  ['HTTP/2 by prior knowledge', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+  ['HTTP/1.2', `GET /a HTTP/1.2\r\n${host}\r\n`],
+  ['an unknown method', `SMUGGLE /a HTTP/1.1\r\n${host}\r\n`],
+  ['a method in lower case', `get /a HTTP/1.1\r\n${host}\r\n`],
+  ['TLS on the plain port', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+]
+/** What must not become two requests either, nor another request than it is. `at_most`: how many may reach the app. */
+type Case = [name: string, bytes: string, at_most: number, status?: number]
+const others: Case[] = [
+  ['CONNECT', 'CONNECT app.localhost:80 HTTP/1.1\r\nHost: app.localhost:80\r\n\r\n', 0, 405],
+  ['TRACE', `TRACE /a HTTP/1.1\r\n${host}\r\n`, 0, 405],
+  ['more than 100 headers', `GET /a HTTP/1.1\r\n${host}${Array.from({ length: 101 }, (_, i) => `X-${i}: y\r\n`).join('')}\r\n`, 0, 431],
+  ['a length hidden behind 3000 headers', `POST /a HTTP/1.1\r\n${host}${'A:b\r\n'.repeat(3000)}Content-Length: 40\r\n\r\n${inner}`, 0, 431],
+  ['headers of 20 kB', `GET /a HTTP/1.1\r\n${host}X-A: ${'y'.repeat(20_000)}\r\n\r\n`, 0, 431],
+  ['a broken chunk size', `POST /a HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\nxyz\r\nabc\r\n0\r\n\r\n${inner}`, 1],
+  [
+    'a chunk size beyond all numbers',
+    `POST /a HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\nabc\r\n0\r\n\r\n${inner}`,
+    1,
+  ],
+  ['a chunk that is longer than it says', `POST /a HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n3\r\nabcd\r\n0\r\n\r\n${inner}`, 1],
+  [
+    'a chunk extension that ends in a bare line feed',
+    `POST /a HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n3;x\nabc\r\n0\r\n\r\n${inner}`,
+    1,
+  ],
+  ['a request in the body of a GET', `GET /a HTTP/1.1\r\n${host}Content-Length: ${inner.length}\r\nConnection: close\r\n\r\n${inner}`, 1, 200],
+  [
+    'an upgrade to h2c',
+    `GET /a HTTP/1.1\r\n${host}Connection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n`,
+    1,
+    200,
+  ],
+  [
+    'an upgrade with a body',
+    `POST /a HTTP/1.1\r\n${host}Connection: Upgrade, close\r\nUpgrade: websocket\r\nContent-Length: ${inner.length}\r\n\r\n${inner}`,
+    1,
+    200,
+  ],
 ]
 
 /** Sends the second only when the answer to the first has come. */
@@ -186,7 +126,7 @@ describe.each(paths)('smuggling, $name', ({ fast_path }) => {
     await app.close()
   })
 
-  test.each(cases)('$name', async ({ bytes, at_most, status }) => {
+  test.each<Case>([...malformed.map(([name, bytes]): Case => [name, bytes, 0, 400]), ...others])('%s', async (_name, bytes, at_most, status) => {
     const { text } = await raw(edge.port, bytes)
     expect(seen.length).toBeLessThanOrEqual(at_most)
     expect(seen.join()).not.toContain('smuggled')
@@ -215,31 +155,23 @@ describe.each(paths)('smuggling, $name', ({ fast_path }) => {
 })
 
 describe.each(paths)('answers of an app that lies, $name', ({ fast_path }) => {
-  const answers: { name: string; bytes: string; status?: number; body?: string }[] = [
-    { name: 'two lengths', bytes: 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 4\r\n\r\nokok', status: 502 },
-    { name: 'length and chunks', bytes: 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', status: 502 },
-    { name: 'a folded header', bytes: 'HTTP/1.1 200 OK\r\nX-A: b\r\n c\r\nContent-Length: 2\r\n\r\nok', status: 502 },
-    { name: 'no HTTP at all', bytes: 'SSH-2.0-OpenSSH_9.9\r\n', status: 502 },
-    { name: 'bare line feeds', bytes: 'HTTP/1.1 200 OK\nContent-Length: 2\n\nok', status: 502 },
-    { name: 'a switch that nobody asked for', bytes: 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n', status: 502 },
-    { name: 'a head without end', bytes: `HTTP/1.1 200 OK\r\n${'X-A: bbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\r\n'.repeat(3000)}`, status: 502 },
-    {
-      name: 'a second answer behind the first',
-      bytes: 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil',
-      status: 200,
-      body: 'ok',
-    },
-    {
-      name: 'interim answers first',
-      bytes: 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
-      status: 200,
-      body: 'ok',
-    },
-    { name: 'no length, until the end', bytes: 'HTTP/1.0 200 OK\r\n\r\nok', status: 200, body: 'ok' },
-    { name: 'no reason', bytes: 'HTTP/1.1 200\r\nContent-Length: 2\r\n\r\nok', status: 200, body: 'ok' },
-  ]
-
-  test.each(answers)('$name', async ({ bytes, status, body }) => {
+  test.each<[name: string, status: number, bytes: string]>([
+    ['two lengths', 502, 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 4\r\n\r\nokok'],
+    ['length and chunks', 502, 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+    ['a folded header', 502, 'HTTP/1.1 200 OK\r\nX-A: b\r\n c\r\nContent-Length: 2\r\n\r\nok'],
+    ['no HTTP at all', 502, 'SSH-2.0-OpenSSH_9.9\r\n'],
+    ['bare line feeds', 502, 'HTTP/1.1 200 OK\nContent-Length: 2\n\nok'],
+    ['a switch that nobody asked for', 502, 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n'],
+    ['a head without end', 502, `HTTP/1.1 200 OK\r\n${'X-A: bbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\r\n'.repeat(3000)}`],
+    ['a second answer behind the first', 200, 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil'],
+    [
+      'interim answers first',
+      200,
+      'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
+    ],
+    ['no length, until the end', 200, 'HTTP/1.0 200 OK\r\n\r\nok'],
+    ['no reason', 200, 'HTTP/1.1 200\r\nContent-Length: 2\r\n\r\nok'],
+  ])('%s', async (_name, status, bytes) => {
     const edge = await startEdge({ fast_path })
     const app = await startRawApp((socket) => {
       socket.on('data', (asked) => {
@@ -251,7 +183,7 @@ describe.each(paths)('answers of an app that lies, $name', ({ fast_path }) => {
     await edge.toPort(app.port)
     const got = await get(edge.port, '/')
     expect(got.status).toBe(status)
-    if (body !== undefined) expect(got.text).toBe(body)
+    if (status === 200) expect(got.text).toBe('ok')
     for (let i = 0; i < 3; i++) expect((await get(edge.port, '/good')).text).toBe('good')
     await edge.close()
     await app.close()

@@ -83,12 +83,12 @@ export async function startSuiteServer(): Promise<{ port: number; stop(): Promis
 const lookup =
   "import http from 'node:http'; http.globalAgent.options.lookup = (host, options, done) => options.all ? done(null, [{ address: '127.0.0.1', family: 4 }]) : done(null, '127.0.0.1', 4)"
 
-/** Its client against `base` (`http://name:port`, any name). With `id` one test, told at length. Takes a minute: the suite waits for answers to get old. */
-export async function askSuite(base: string, id = ''): Promise<{ results: Results; text: string }> {
+/** Its client against `base` (`http://name:port`, any name). Takes a minute: the suite waits for answers to get old. */
+export async function askSuite(base: string): Promise<Results> {
   const child = spawn(process.execPath, ['--no-warnings', '--import', `data:text/javascript,${encodeURIComponent(lookup)}`, 'cli.mjs'], {
     cwd: suiteFolder,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, npm_config_base: base, npm_config_id: id, npm_package_config_id: '' },
+    env: { ...process.env, npm_config_base: base, npm_config_id: '', npm_package_config_id: '' },
   })
   let text = ''
   let errors = ''
@@ -96,7 +96,7 @@ export async function askSuite(base: string, id = ''): Promise<{ results: Result
   child.stderr.on('data', (part) => (errors += part))
   const code = await new Promise((resolve) => child.once('close', resolve))
   if (code !== 0) throw new Error(`the suite's client ended with ${String(code)}: ${errors}`)
-  return { results: id === '' ? (JSON.parse(text) as Results) : {}, text: text + errors }
+  return JSON.parse(text) as Results
 }
 
 async function ended(child: ChildProcess): Promise<void> {

@@ -143,39 +143,35 @@ describe('Linux, browsers', () => {
     expect((await trust.add())[0]).toBe('Chromium: cannot be reached. Run: sudo apt-get install libnss3-tools')
   })
 
-  test.skipIf(!requires('nss').ok)(
-    'real databases of Chromium and of every profile of Firefox; another instance’s authority stays',
-    async () => {
-      const trust = book('linux')
-      const run = createRun({ PATH: process.env.PATH, HOME: trust.home })
-      for (const profile of ['abc.default', 'def.work space']) {
-        const database = join(trust.home, '.mozilla/firefox', profile)
-        mkdirSync(database, { recursive: true })
-        expect((await run('certutil', ['-N', '-d', `sql:${database}`, '--empty-password'])).code).toBe(0)
-      }
-      const other = createTrustBook({
-        desk: createTestAuthority('another'),
-        platform: 'linux',
-        file: join(folder, 'other.crt'),
-        stores: () => findTrustStores({ platform: 'linux', home: trust.home, root: join(folder, 'system'), run }),
-      })
-      await other.add()
-      expect(await trust.look()).toMatchObject(Array.from({ length: 3 }, () => ({ status: 'not_trusted' })))
-      expect((await trust.add()).slice(0, 3)).toEqual([
-        'Chromium: trusted now.',
-        'Firefox (abc.default): trusted now.',
-        'Firefox (def.work space): trusted now.',
-      ])
-      expect((await trust.look()).map((one) => one.status)).toEqual(['trusted', 'trusted', 'trusted'])
-      expect((await trust.add())[0]).toBe('Chromium: trusted already.')
-      const listed = await run('certutil', ['-L', '-d', `sql:${join(trust.home, '.pki/nssdb')}`])
-      expect(listed.out.match(/Homeport [0-9a-f]{16}\s+C,,/g)?.length).toBe(2)
-      await trust.remove()
-      expect((await other.look()).map((one) => one.status)).toEqual(['trusted', 'trusted', 'trusted'])
-      expect((await run('certutil', ['-L', '-d', `sql:${join(trust.home, '.pki/nssdb')}`])).out.match(/Homeport/g)?.length).toBe(1)
-    },
-    60_000,
-  )
+  test.skipIf(!requires('nss').ok)('real databases of Chromium and of every profile of Firefox; another instance’s authority stays', async () => {
+    const trust = book('linux')
+    const run = createRun({ PATH: process.env.PATH, HOME: trust.home })
+    for (const profile of ['abc.default', 'def.work space']) {
+      const database = join(trust.home, '.mozilla/firefox', profile)
+      mkdirSync(database, { recursive: true })
+      expect((await run('certutil', ['-N', '-d', `sql:${database}`, '--empty-password'])).code).toBe(0)
+    }
+    const other = createTrustBook({
+      desk: createTestAuthority('another'),
+      platform: 'linux',
+      file: join(folder, 'other.crt'),
+      stores: () => findTrustStores({ platform: 'linux', home: trust.home, root: join(folder, 'system'), run }),
+    })
+    await other.add()
+    expect(await trust.look()).toMatchObject(Array.from({ length: 3 }, () => ({ status: 'not_trusted' })))
+    expect((await trust.add()).slice(0, 3)).toEqual([
+      'Chromium: trusted now.',
+      'Firefox (abc.default): trusted now.',
+      'Firefox (def.work space): trusted now.',
+    ])
+    expect((await trust.look()).map((one) => one.status)).toEqual(['trusted', 'trusted', 'trusted'])
+    expect((await trust.add())[0]).toBe('Chromium: trusted already.')
+    const listed = await run('certutil', ['-L', '-d', `sql:${join(trust.home, '.pki/nssdb')}`])
+    expect(listed.out.match(/Homeport [0-9a-f]{16}\s+C,,/g)?.length).toBe(2)
+    await trust.remove()
+    expect((await other.look()).map((one) => one.status)).toEqual(['trusted', 'trusted', 'trusted'])
+    expect((await run('certutil', ['-L', '-d', `sql:${join(trust.home, '.pki/nssdb')}`])).out.match(/Homeport/g)?.length).toBe(1)
+  })
 })
 
 test('no program gets more of our environment than it needs', async () => {

@@ -5,13 +5,18 @@ export function readCorpus<Case>(file: URL): Case[] {
   return JSON.parse(readFileSync(file, 'utf8')) as Case[]
 }
 
+/** Adds a case that failed. */
+export function addToCorpus<Case>(file: URL, failed: Case): void {
+  writeFileSync(file, `${JSON.stringify([...readCorpus<Case>(file), failed], null, 2)}\n`)
+}
+
 /** Plays a new case and adds it to the file when it fails. */
 export async function explore<Case>(file: URL, fresh: Case, play: (fresh: Case) => Promise<void>): Promise<void> {
   console.log(`exploring ${JSON.stringify(fresh)}`)
   try {
     await play(fresh)
   } catch (error) {
-    writeFileSync(file, `${JSON.stringify([...readCorpus<Case>(file), fresh], null, 2)}\n`)
+    addToCorpus(file, fresh)
     throw error
   }
 }

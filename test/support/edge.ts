@@ -150,11 +150,7 @@ export async function collect(answer: IncomingMessage): Promise<Got> {
 }
 
 /** Writes bytes as they are and resolves with all that comes until the connection ends, or until `until` matches. */
-export function raw(
-  port: number,
-  bytes: string,
-  options: { until?: RegExp } = {},
-): Promise<{ text: string; closed: boolean }> {
+export function raw(port: number, bytes: string, options: { until?: RegExp } = {}): Promise<{ text: string; closed: boolean }> {
   return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port })
     let text = ''

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { Socket } from 'node:net'
+import { createDice, turns } from './dice.ts'
 import { startRawApp } from './edge.ts'
+
+const dice = createDice(20_261_121)
 
 /** What an app on bare sockets can do wrong. It does so when `X-Fault` asks for it; without, it answers well. */
 export type Fault = keyof typeof faults
@@ -18,11 +21,13 @@ export const faults = {
   'sends more than it says': (socket, body) =>
     void socket.write(Buffer.concat([wellFormed(body, 1), Buffer.from('HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nstray!')])),
   'ends its chunks too soon': (socket, body) => cut(socket, chunked(body, ''), 'close'),
+  'ends its chunks without the last line': (socket, body) => cut(socket, chunked(body, '0\r\n'), 'close'),
   'breaks its chunks': (socket, body) => void socket.write(chunked(body, 'zz\r\n\r\n')),
+  'resets a body without a length': (socket, body) => cut(socket, Buffer.concat([Buffer.from('HTTP/1.1 200 OK\r\n\r\n'), body]), 'reset'),
   'closes at random': (socket, body) => {
     socket.write(wellFormed(body, 1))
-    const how = Math.random()
-    if (how < 0.5) setTimeout(() => !socket.writableEnded && (how < 0.25 ? socket.end() : socket.resetAndDestroy()), how * 6)
+    if (dice.chance(0.5))
+      void turns(dice.between(0, 20)).then(() => socket.writableEnded || (dice.chance(0.5) ? socket.end() : socket.resetAndDestroy()))
   },
   'streams for ever': (socket) => void socket.write(chunked(Buffer.alloc(1000, 'e'), '')),
 } satisfies Record<string, (socket: Socket, body: Buffer) => void>
@@ -33,9 +38,10 @@ export function bodyOf(target: string): Buffer {
   return Buffer.alloc(2 + (hash.readUInt16LE(0) % (hash[2]! < 32 ? 40_000 : 2_000)), `${target} ${hash.toString('hex')} `)
 }
 
-/** `sockets`: the connections of the edge that are open now. */
+/** `sockets`: the connections of the edge that are open now. `hung`: targets of requests that got no answer. */
 export async function startFaultApp() {
-  return startRawApp((socket) => {
+  const hung = new Set<string>()
+  const app = await startRawApp((socket) => {
     let text = ''
     socket.on('data', (bytes: Buffer) => {
       text += bytes.toString('latin1')
@@ -49,10 +55,12 @@ export async function startFaultApp() {
       const sent = Buffer.from(text.slice(end + 4), 'latin1')
       text = ''
       const body = method === 'POST' ? sent : bodyOf(target)
+      if (fault?.startsWith('hangs')) hung.add(target)
       if (fault !== undefined && fault in faults) faults[fault as Fault](socket, body)
       else socket.write(wellFormed(body, method === 'HEAD' ? 0 : 1))
     })
   })
+  return { ...app, hung }
 }
 
 function wellFormed(body: Buffer, share: number): Buffer {
@@ -65,7 +73,7 @@ function chunked(body: Buffer, end: string): Buffer {
   return Buffer.concat([Buffer.from(head, 'latin1'), body, Buffer.from(`\r\n${end}`)])
 }
 
-/** Writes, and goes away once the bytes are on their way. */
+/** Writes, and goes away once the bytes have arrived. */
 function cut(socket: Socket, bytes: string | Buffer, how: 'reset' | 'close'): void {
-  socket.write(bytes, () => setTimeout(() => (how === 'reset' ? socket.resetAndDestroy() : socket.end()), 5))
+  socket.write(bytes, () => void turns(3).then(() => (how === 'reset' ? socket.resetAndDestroy() : socket.end())))
 }

@@ -1,7 +1,6 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { setTimeout as delay } from 'node:timers/promises'
-import type { Dice } from './dice.ts'
+import { createDice, turns, type Dice } from './dice.ts'
 import { startApp, type Listening } from './edge.ts'
 import type { Server } from 'node:http'
 
@@ -31,8 +30,9 @@ export interface ManyApp {
 /** Every body that any app has sent, by its ETag: what a range or a HEAD is held against. */
 export const bodies = new Map<string, { origin: Origin; body: Buffer }>()
 
+const noise = createDice(1)
 const fillers = Array.from({ length: 32 }, (_, index) => {
-  const bytes = randomBytes(index * index * 8)
+  const bytes = Buffer.from(Array.from({ length: index * index * 8 }, () => noise.between(0, 255)))
   return { bytes, hash: createHash('sha256').update(bytes).digest('hex') }
 })
 
@@ -62,7 +62,7 @@ export async function startManyApp(dice: Dice, project: string, host: string, ve
     const origin: Origin = { project, host, version, target, variant, generation: generation(target) }
     const { etag, body } = bodyFor(origin)
     // Some take their time, so that requests meet: at a miss, at a purge, at a swap.
-    if (dice.chance(0.2)) await delay(dice.between(0, 15))
+    if (dice.chance(0.2)) await turns(dice.between(0, 30))
     answer.setHeader('ETag', etag)
     answer.setHeader('X-Seen-Host', String(asked.headers['x-forwarded-host']))
     answer.setHeader('Surrogate-Key', `${kind} ${kind}-${Number(target.split('/')[2]) % 4}`)

@@ -33,8 +33,6 @@ export class Wire {
   constructor(port: number) {
     this.socket = connect({ host: '127.0.0.1', port, noDelay: true })
     this.socket.on('error', () => {})
-    // What does not come is a wrong answer, and not the end of the suite.
-    this.socket.setTimeout(15_000, () => this.socket.destroy())
     this.socket.on('data', (bytes: Buffer) => {
       this.#bytes = this.#bytes.length === 0 ? bytes : Buffer.concat([this.#bytes, bytes])
       this.#read(false)

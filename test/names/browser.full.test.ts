@@ -74,7 +74,7 @@ describe.skipIf(!requires('chromium').ok || !requires('nss').ok)('a browser and 
     expect(removed.body.messages).toEqual(['Chromium: taken out.', 'Its key is destroyed: nothing can be signed with it any more.'])
     expect(removed.body.https.authority).toBeNull()
     await expect(visit()).rejects.toThrow('ERR_CERT_AUTHORITY_INVALID')
-  }, 120_000)
+  })
 
   test('curl and openssl take it too, and the chain is as it should be', async () => {
     await house.api('POST', '/instance/https/trust')
@@ -100,5 +100,5 @@ describe.skipIf(!requires('chromium').ok || !requires('nss').ok)('a browser and 
     const { stdout } = await shown
     expect(stdout).toContain('Verify return code: 0 (ok)')
     expect(stdout).toMatch(/0 s:O = Homeport, CN = safe\.localhost\s+i:O = Homeport, CN = Homeport local authority/)
-  }, 60_000)
+  })
 })

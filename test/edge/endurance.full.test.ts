@@ -1,0 +1,4 @@
+import { freshSeed } from '../support/corpus.ts'
+import { endure } from './endurance.ts'
+
+endure(1_000, freshSeed())
