@@ -107,12 +107,13 @@ describe('hostile messages', () => {
       for (let n = dice.between(0, 5); n > 0 && part.length > 0; n--) part[dice.between(0, part.length - 1)] = dice.between(0, 255)
       return part.toString('hex')
     }
-    for (const hex of [...readCorpus<string>(corpus), ...Array.from({ length: count }, broken)])
+    const known = readCorpus<string>(corpus)
+    for (const hex of [...known, ...Array.from({ length: count }, broken)])
       try {
         const message = Buffer.from(hex, 'hex')
         expect(answerDns(message, zones)?.length ?? 0, hex).toBeLessThanOrEqual(message.length + 100)
       } catch (error) {
-        if (isFull) addToCorpus(corpus, hex)
+        if (isFull && !known.includes(hex)) addToCorpus(corpus, hex)
         throw error
       }
   })
