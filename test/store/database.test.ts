@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { until } from '../support/platform.ts'
 import { openDatabase } from '../../server/store/database.ts'
 import { lockDataFolder } from '../../server/store/lock.ts'
 import { migrate, NewerDatabase } from '../../server/store/migrate.ts'
@@ -13,6 +12,8 @@ import { migrations } from '../../server/store/migrations/index.ts'
 import { openStore } from '../../server/store/open.ts'
 import { pageOf, cursorOf, readCursor } from '../../server/store/page.ts'
 import { createSealer } from '../../server/store/sealed.ts'
+import { createTestClock } from '../support/test-clock.ts'
+import { until } from '../support/until.ts'
 
 let folder: string
 beforeEach(() => {
@@ -31,7 +32,8 @@ describe('the database files', () => {
   })
 
   test('the write-ahead log does not grow for ever: it is moved into the file behind the writers, and nothing is lost', async () => {
-    const store = await openStore({ data_dir: folder, after_crash: false })
+    const clock = createTestClock({ frozen_at: 0 })
+    const store = await openStore({ data_dir: folder, after_crash: false, clock })
     const sizeOf = () => statSync(join(folder, 'homeport.db-wal')).size
     let written = 0
     const writeSome = async () => {
@@ -44,6 +46,7 @@ describe('the database files', () => {
     await until(
       async () => {
         await writeSome()
+        await clock.advance(2_000)
         return sizeOf() < 2_000_000 ? true : undefined
       },
       { what: 'the log to start anew' },
@@ -142,22 +145,23 @@ describe('migrations', () => {
 describe('a file that another program holds', () => {
   test('is waited for without blocking the event loop, then it is database_busy with a time to wait', async () => {
     const path = join(folder, 'a.db')
-    const db = openDatabase<Record<string, never>>({ path, durable: true, busy_ms: 300 })
+    const clock = createTestClock({ frozen_at: 0 })
+    const db = openDatabase<Record<string, never>>({ path, durable: true, clock })
     db.raw.exec('CREATE TABLE t (n INTEGER)')
-    const patient = openDatabase<Record<string, never>>({ path, durable: true, busy_ms: 60_000 })
     const other = new Sqlite(path)
     other.exec('BEGIN EXCLUSIVE')
-    await expect(db.write((tx) => tx.sqlRun('INSERT INTO t VALUES (1)'))).rejects.toMatchObject({ code: 'database_busy', retry_after_s: 1 })
+    const refused = expect(db.write((tx) => tx.sqlRun('INSERT INTO t VALUES (1)'))).rejects.toMatchObject({ code: 'database_busy', retry_after_s: 1 })
+    await clock.advance(6_000)
+    await refused
     let isOver = false
-    const waiting = patient.write((tx) => tx.sqlRun('INSERT INTO t VALUES (2)')).finally(() => (isOver = true))
-    // The event loop goes round all the while, at whatever pace the machine has.
-    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setTimeout(resolve, 10))
+    const waiting = db.write((tx) => tx.sqlRun('INSERT INTO t VALUES (2)')).finally(() => (isOver = true))
+    await clock.advance(4_900)
     expect(isOver).toBe(false)
     other.exec('ROLLBACK')
     other.close()
+    await clock.advance(50)
     await waiting
     expect(await db.read((tx) => tx.sqlAll('SELECT n FROM t'))).toEqual([{ n: 2 }])
-    await patient.close()
     await db.close()
   })
 })

@@ -10,6 +10,7 @@ import { createLog, silentLog } from '../../server/lib/log.ts'
 import type { MetricsReading } from '../../server/store/metrics.ts'
 import { openStore, type Store } from '../../server/store/open.ts'
 import type { MetricsRow } from '../../server/store/tables.ts'
+import { fixedClock } from '../support/test-clock.ts'
 
 let folder: string
 let store: Store
@@ -170,7 +171,7 @@ describe('what ages', () => {
 })
 
 describe('the book of the metrics', () => {
-  const clock = { now: () => now * 1000, monotonic: () => performance.now() }
+  const clock = fixedClock(now * 1000)
   const create = (log = silentLog) => {
     const meter = createMeter({ clock, on: () => true })
     return { meter, book: createMetricsBook({ meter, store: store.metrics, clock, log }) }

@@ -1,0 +1,180 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { expect } from 'vitest'
+import { errorStatus, type ErrorCode } from '../../server/contract/errors.ts'
+import { allOperations, operations } from '../../server/contract/index.ts'
+import type { OperationSpec } from '../../server/contract/operation.ts'
+import { openApiDocument } from '../../server/http/openapi.ts'
+import { tgzOf } from '../support/archives.ts'
+import { readDescription } from '../support/described.ts'
+import { startTestPlatform } from '../support/platform.ts'
+import { makeRepository, tinyServer } from '../support/repository.ts'
+import { type FuzzRequest, fuzzed, generateRequests } from './fuzz-requests.ts'
+
+export interface Failure {
+  request: FuzzRequest
+  status: number
+  answer: string
+  wrong: unknown[]
+}
+
+const corpusFile = new URL('corpus/requests.json', import.meta.url)
+export const readCorpus = () => JSON.parse(readFileSync(corpusFile, 'utf8')) as FuzzRequest[]
+
+/** Keeps what failed, one request for each kind of fault, to be sent again by every later run. */
+export function addToCorpus(failures: Failure[]): void {
+  const found = new Map(failures.map((failure) => [JSON.stringify([failure.request.operation, failure.wrong]), failure.request]))
+  if (found.size > 0) writeFileSync(corpusFile, `${JSON.stringify([...readCorpus(), ...found.values()], null, 2)}\n`)
+}
+
+/** Any request may meet these, whatever it asks for. */
+const general: ErrorCode[] = [
+  'unauthorized',
+  'forbidden',
+  'route_not_found',
+  'invalid_input',
+  'invalid_json',
+  'origin_not_allowed',
+  'unsupported_media_type',
+  'payload_too_large',
+  'idempotency_conflict',
+]
+
+/** A platform with two projects and people, and what is known of its resources. */
+export async function startFuzzing() {
+  const home = await startTestPlatform({ runtime: 'process' })
+  const repository = makeRepository(tinyServer('fuzz'))
+  const { token, api_url } = home.platform.instance
+  const archive = new Uint8Array(tgzOf(Object.entries(tinyServer('upload')).map(([name, data]) => ({ name, data }))))
+  const description = readDescription(openApiDocument())
+  const known = new Map<string, { slug: string; id: string }[]>()
+  const seen = new Map<string, Set<number>>()
+  const ids = new Set<string>()
+  const failures: Failure[] = []
+  let sent = 0
+
+  const made = async (path: string, body: object, method = 'POST') => {
+    const answer = await home.api(method, path, body)
+    expect([path, answer.status]).toEqual([path, expect.toSatisfy((status: number) => status < 300)])
+    return answer.body
+  }
+  // Nothing outside of this machine is asked.
+  await made('/instance/settings', { keep_deployments: 2, dns_resolvers: ['127.0.0.1:9'] }, 'PATCH')
+  const member = String((await made('/instance/users', { email: 'member@example.com' })).token)
+  const stranger = String((await made('/instance/users', { email: 'stranger@example.com' })).token)
+  const { user } = (await home.api<{ user: { email: string } }>('GET', '/instance/session')).body
+  await made('/instance/team', { owner_email: user.email, member_email: 'member@example.com' })
+  for (const slug of ['one', 'two']) await made('/v1/projects', { name: slug, slug, repo_url: repository.url })
+  const signedIn = await fetch(await home.platform.signInUrl(), { redirect: 'manual', headers: { connection: 'close' } })
+  const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` })
+  const credentials: Record<FuzzRequest['who'], Record<string, string>> = {
+    owner: bearer(token),
+    session: { cookie: signedIn.headers.get('set-cookie')?.split(';')[0] ?? '', origin: api_url },
+    member: bearer(member),
+    stranger: bearer(stranger),
+    nobody: {},
+    wrong: bearer('svc_wrong'),
+  }
+
+  /** What answers named, newest last: what a client would go on with. */
+  function learn(text: string, path: string): void {
+    const slug = /\/projects\/([\w-]+)/.exec(path)?.[1] ?? 'one'
+    for (const [id = '', kind = ''] of text.matchAll(/\b(dpl|env|dom|tok|rem|dmp|inv|usr)_[0-9a-z]{26}\b/g)) {
+      const list = known.get(kind) ?? []
+      if (!list.some((one) => one.id === id)) known.set(kind, [...list, { slug, id }].slice(-20))
+    }
+  }
+  const named = (path: string) =>
+    path.replace(/<(\w+):(\d+):(id|slug)>/g, (_whole, kind: string, index: string, field: 'id' | 'slug') => {
+      const list = known.get(kind) ?? []
+      return list[Number(index) % list.length]?.[field] ?? (field === 'id' ? `${kind}_${'0'.repeat(26)}` : 'one')
+    })
+
+  async function send(request: FuzzRequest): Promise<void> {
+    const path = named(request.path)
+    const leave = new AbortController()
+    const init: RequestInit = {
+      method: request.method,
+      redirect: 'manual',
+      signal: leave.signal,
+      headers: { connection: 'close', ...credentials[request.who], ...request.headers },
+    }
+    if (request.body !== undefined && !['GET', 'HEAD'].includes(request.method)) init.body = request.body === 'archive' ? archive : request.body
+    sent++
+    const answer = await ask(`${api_url}${path}?${new URLSearchParams(request.query)}`, init).catch((error: unknown) =>
+      String((error as Error).cause),
+    )
+    leave.abort()
+    if (typeof answer === 'string') return void failures.push({ request, status: 0, answer, wrong: ['no answer'] })
+    const { text } = answer
+    const spec: OperationSpec = allOperations[request.operation as keyof typeof allOperations]
+    // A step upwards is taken before it is sent: it asks something else.
+    const isOwn =
+      request.method === spec.method &&
+      !path
+        .split('/')
+        .slice(1)
+        .some((part) => ['', '.', '..'].includes(part))
+    const wrong = judge(request, isOwn ? spec : undefined, answer)
+    if (wrong.length > 0) failures.push({ request, status: answer.status, answer: text.slice(0, 500), wrong })
+    seen.set(request.operation, (seen.get(request.operation) ?? new Set()).add(answer.status))
+    // The run's own token is in the list of tokens, and a member's own projects are nobody else's.
+    if (answer.status < 300 && request.who === 'owner' && !['listTokens', 'listUsers', 'getTeam'].includes(request.operation)) learn(text, path)
+  }
+
+  /** Of a stream it is enough that it began. */
+  async function ask(url: string, init: RequestInit): Promise<Answer> {
+    const answer = await fetch(url, init)
+    const type = answer.headers.get('content-type')
+    const isStream = type?.startsWith('text/event-stream') === true && answer.status === 200
+    return { status: answer.status, headers: answer.headers, type, text: isStream ? '' : await answer.text() }
+  }
+
+  type Answer = { status: number; headers: Headers; type: string | null; text: string }
+  /** `spec`: the operation that was asked, when it surely was. */
+  function judge({ operation, method }: FuzzRequest, spec: OperationSpec | undefined, { status, headers, type, text }: Answer): unknown[] {
+    const wrong: unknown[] = []
+    const id = headers.get('x-request-id') ?? ''
+    if (!/^req_[0-9a-z]{26}$/.test(id) || ids.has(id)) wrong.push('no request id of its own')
+    ids.add(id)
+    if (status >= 500 && status !== 503 && status !== 502)
+      wrong.push(
+        status,
+        home.log.findLast((line) => line.includes(id)),
+      )
+    for (const name of ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'])
+      if (!/^\d+$/.test(headers.get(name) ?? '')) wrong.push(`no ${name}`)
+    if (headers.get('x-evil') !== null) wrong.push('a header of the client')
+    if (status >= 400 && method !== 'HEAD') {
+      const envelope = JSON.parse(text) as { error: ErrorCode; message: string; request_id: string; issues?: unknown[] }
+      if (errorStatus[envelope.error] !== status || envelope.request_id !== id || !envelope.message) wrong.push('no envelope')
+      if ((envelope.error === 'invalid_input') !== (envelope.issues !== undefined)) wrong.push('issues')
+      if (spec && ![...spec.errors, ...general].includes(envelope.error)) wrong.push(`${envelope.error} is not named`)
+    }
+    if (spec && operation in operations) wrong.push(...description.wrong(spec, { status, type, text }))
+    else if (spec && status < 300 && 'json' in spec.success) wrong.push(...(spec.success.json.safeParse(JSON.parse(text)).error?.issues ?? []))
+    return wrong
+  }
+
+  return {
+    send,
+    /** Sends so many requests, `lanes` at once. */
+    async run({ seed, count, lanes }: { seed: number; count: number; lanes: number }): Promise<void> {
+      const requests = generateRequests({ seed, repo_url: repository.url })
+      let left = count
+      const lane = async () => {
+        while (left-- > 0) await send(requests.next().value)
+      }
+      await Promise.all(Array.from({ length: lanes }, lane))
+    },
+    /** Failures, one for each kind of fault. */
+    failures: () => [...new Map(failures.map((one) => [JSON.stringify([one.request.operation, one.wrong]), one])).values()],
+    sent: () => sent,
+    /** The share of the operations that some request got done. */
+    succeeded: () => [...seen.values()].filter((statuses) => [...statuses].some((status) => status < 300)).length / fuzzed.length,
+    isHealthy: async () => (await home.api('GET', '/healthz')).status === 200 && (await home.api('GET', '/v1/projects')).status === 200,
+    async close() {
+      await home.remove()
+      repository.remove()
+    },
+  }
+}

@@ -1,0 +1,20 @@
+import { randomInt } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { addToCorpus, startFuzzing } from './fuzz-run.ts'
+
+/** HOMEPORT_FUZZ_SEED sends the requests of an earlier run again. */
+const seed = Number(process.env.HOMEPORT_FUZZ_SEED ?? randomInt(2 ** 31))
+
+test('20 000 requests are answered by the contract', { timeout: 3_600_000 }, async () => {
+  console.log(`HOMEPORT_FUZZ_SEED=${seed}`)
+  const fuzzing = await startFuzzing()
+  try {
+    await fuzzing.run({ seed, count: 20_000, lanes: 6 })
+    addToCorpus(fuzzing.failures())
+    expect(fuzzing.failures()).toEqual([])
+    expect(fuzzing.succeeded()).toBeGreaterThan(0.8)
+    expect(await fuzzing.isHealthy()).toBe(true)
+  } finally {
+    await fuzzing.close()
+  }
+})
