@@ -1,29 +1,24 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createLogWriter, type LogWriter } from '../../server/deploy/log-writer.ts'
 import { followBuild, followRuntime } from '../../server/deploy/follow.ts'
 import type { StreamEvent } from '../../server/contract/operation.ts'
 import { createBus } from '../../server/lib/bus.ts'
-import { systemClock } from '../../server/lib/clock.ts'
 import { silentLog } from '../../server/lib/log.ts'
-import { openStore, type Store } from '../../server/store/open.ts'
+import type { Store } from '../../server/store/open.ts'
+import { openMemoryStore } from '../support/api-server.ts'
+import { createTestClock } from '../support/test-clock.ts'
 
-let folder: string
 let store: Store
 const bus = createBus()
+const clock = createTestClock({ frozen_at: '2026-01-31T12:00:00.000Z' })
+const deps = () => ({ db: store.db, logs: store.logs, bus, clock })
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'homeport-logs-'))
-  store = await openStore({ data_dir: folder, after_crash: false })
+  store = await openMemoryStore(clock)
 })
-afterEach(async () => {
-  await store.close()
-  rmSync(folder, { recursive: true, force: true })
-})
+afterEach(() => store.close())
 
 const writerOf = (stream: string, head = 25e6, tail = 25e6): LogWriter =>
-  createLogWriter({ logs: store.logs, bus, clock: systemClock, log: silentLog, stream, keep_head_bytes: head, keep_tail_bytes: tail })
+  createLogWriter({ logs: store.logs, bus, clock, log: silentLog, stream, keep_head_bytes: head, keep_tail_bytes: tail })
 const fields = '"stream":"stdout","deployment_id":null'
 
 async function take(events: AsyncIterable<StreamEvent>, enough: (event: StreamEvent) => boolean): Promise<StreamEvent[]> {
@@ -76,7 +71,7 @@ describe('a log', () => {
     writer.flush()
     const signal = new AbortController()
     const events = await take(
-      followRuntime({ db: store.db, logs: store.logs, bus }, 'prj_3', { lines: 20_000, last_event_id: 'prj_3.1', json: true, signal: signal.signal }),
+      followRuntime(deps(), 'prj_3', { lines: 20_000, last_event_id: 'prj_3.1', json: true, signal: signal.signal }),
       (event) => event.event === 'log' && seqOf(event) === 20_000,
     )
     const lagged = events.filter((event) => event.event === 'lagged')
@@ -111,14 +106,13 @@ describe('a follower', () => {
     for (let i = 1; i <= 50; i++) writer.line(fields, `line ${i}`)
     writer.flush()
     const signal = new AbortController()
-    const deps = { db: store.db, logs: store.logs, bus }
     const first = await take(
-      followRuntime(deps, 'prj_6', { lines: 20, last_event_id: undefined, json: true, signal: signal.signal }),
+      followRuntime(deps(), 'prj_6', { lines: 20, last_event_id: undefined, json: true, signal: signal.signal }),
       (event) => seqOf(event) === 42,
     )
     expect(first.map(seqOf)).toEqual(Array.from({ length: 12 }, (_, i) => 31 + i))
     const rest = take(
-      followRuntime(deps, 'prj_6', { lines: 20, last_event_id: first.at(-1)?.id, json: true, signal: signal.signal }),
+      followRuntime(deps(), 'prj_6', { lines: 20, last_event_id: first.at(-1)?.id, json: true, signal: signal.signal }),
       (event) => seqOf(event) === 60,
     )
     for (let i = 51; i <= 60; i++) writer.line(fields, `line ${i}`)
@@ -133,7 +127,7 @@ describe('a follower', () => {
     for (const foreign of ['prj_6.12', 'garbage', 'prj_7.x', '']) {
       const signal = new AbortController()
       const events = await take(
-        followRuntime({ db: store.db, logs: store.logs, bus }, 'prj_7', { lines: 100, last_event_id: foreign, json: true, signal: signal.signal }),
+        followRuntime(deps(), 'prj_7', { lines: 100, last_event_id: foreign, json: true, signal: signal.signal }),
         (event) => seqOf(event) === 30,
       )
       expect(events).toHaveLength(30)
@@ -142,7 +136,7 @@ describe('a follower', () => {
 
   test('ends when its reader goes', async () => {
     const controller = new AbortController()
-    const events = followRuntime({ db: store.db, logs: store.logs, bus }, 'prj_8', {
+    const events = followRuntime(deps(), 'prj_8', {
       lines: 20,
       last_event_id: undefined,
       json: true,
@@ -154,7 +148,7 @@ describe('a follower', () => {
   })
 
   test('of a deployment that is gone ends at once', async () => {
-    const events = followBuild({ db: store.db, logs: store.logs, bus }, 'dpl_none', {
+    const events = followBuild(deps(), 'dpl_none', {
       last_event_id: undefined,
       signal: new AbortController().signal,
     })
