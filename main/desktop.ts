@@ -1,6 +1,7 @@
 import { app, dialog } from 'electron'
 import { join } from 'node:path'
 import type { Platform } from '../server/index.ts'
+import { type Clock, sleep } from '../server/lib/clock.ts'
 import { confine } from './confine.ts'
 import { keepCrashReports, watchForCrashes } from './crashes.ts'
 import type { Front } from './front.ts'
@@ -26,6 +27,7 @@ export interface DesktopOptions {
   login: LoginOptions
   updates: Pick<UpdatesOptions, 'off' | 'page' | 'key' | 'installs_at_end' | 'load'>
   hasTrayHost(): Promise<boolean>
+  clock: Clock
   openCity(journal: Journal): Promise<City>
   /** Where the log is written beside its file. */
   echo?: (line: string) => void
@@ -114,14 +116,14 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   }
 
   async function end(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, stopPatience_ms)))
+    const patience = new AbortController()
+    const late = sleep(options.clock, stopPatience_ms, patience.signal).catch(() => {})
     try {
       await Promise.race([city?.stop(), late])
     } catch (error) {
       journal.error('not_stopped_in_order', { error })
     } finally {
-      clearTimeout(timer)
+      patience.abort()
     }
     journal.info('ended')
   }

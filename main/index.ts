@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { systemClock } from '../server/lib/clock.ts'
 import { dataFolder, readOptions } from '../server/options.ts'
 import { openCity } from './city.ts'
 import { runDesktop } from './desktop.ts'
@@ -57,6 +58,7 @@ runDesktop({
     load: async () => (await import('electron-updater')).default.autoUpdater,
   },
   hasTrayHost,
+  clock: systemClock,
   openCity: (journal) => openCity(options, journal),
   echo: (line) => void process.stderr.write(line),
 }).catch((error: unknown) => {

@@ -1,8 +1,9 @@
 import { BrowserWindow, type Debugger, session, type Session, type WebContents } from 'electron'
 import { shutIn } from './confine.ts'
+import { type Clock, systemClock } from '../server/lib/clock.ts'
 import type { DevTools, Params } from '../server/screenshot/devtools.ts'
 import { guard, takePicture } from '../server/screenshot/page.ts'
-import { limits as usual, type Limits, type Screenshotter, type Shot, views } from '../server/screenshot/screenshot.ts'
+import { limits, type Screenshotter, type Shot, views } from '../server/screenshot/screenshot.ts'
 
 /** The session of the pictures: apart from the dashboard's, in memory alone, and emptied after each. */
 export const cameraPartition = 'homeport-screenshots'
@@ -11,7 +12,7 @@ export const cameraPartition = 'homeport-screenshots'
 export const isCamera = (contents: WebContents): boolean => contents.session === session.fromPartition(cameraPartition)
 
 /** Takes pictures in a window that nobody sees. */
-export function createScreenshotter(limits: Limits = usual): Screenshotter {
+export function createScreenshotter(clock: Clock = systemClock): Screenshotter {
   return {
     name: () => 'A window of the desktop that nobody sees.',
 
@@ -20,7 +21,7 @@ export function createScreenshotter(limits: Limits = usual): Screenshotter {
       const own = session.fromPartition(cameraPartition)
       await confineCamera(own, shot)
       try {
-        for (const variant of shot.variants) yield { variant, png: await inWindow(shot, variant, limits) }
+        for (const variant of shot.variants) yield { variant, png: await inWindow(shot, variant, clock) }
       } finally {
         await own.clearData()
       }
@@ -28,7 +29,7 @@ export function createScreenshotter(limits: Limits = usual): Screenshotter {
   }
 }
 
-async function inWindow(shot: Shot, variant: Shot['variants'][number], limits: Limits): Promise<Uint8Array> {
+async function inWindow(shot: Shot, variant: Shot['variants'][number], clock: Clock): Promise<Uint8Array> {
   const { width, height } = views[variant]
   const window = new BrowserWindow({
     show: false,
@@ -48,7 +49,7 @@ async function inWindow(shot: Shot, variant: Shot['variants'][number], limits: L
   const ended = Promise.withResolvers<never>()
   const end = (why: string) => ended.reject(new Error(why))
   const stop = () => end('It was called off.')
-  const late = setTimeout(() => end(`The page was not there after ${limits.picture_ms / 1000} s.`), limits.picture_ms)
+  const late = clock.setTimeout(() => end(`The page was not there after ${limits.picture_ms / 1000} s.`), limits.picture_ms)
   shot.signal.addEventListener('abort', stop)
   try {
     webContents.setAudioMuted(true)
@@ -61,7 +62,7 @@ async function inWindow(shot: Shot, variant: Shot['variants'][number], limits: L
     return await Promise.race([takePicture(devtools, { url: shot.url, variant, session: undefined, limits }), ended.promise])
   } finally {
     shot.signal.removeEventListener('abort', stop)
-    clearTimeout(late)
+    late.cancel()
     // Closing asks the page, which may not answer.
     window.destroy()
   }

@@ -57,6 +57,7 @@ export async function settleIn({
     leave: () => app.quit(),
     onChange: onUpdate,
     journal,
+    clock: options.clock,
   })
   const tray = (await options.hasTrayHost()) ? openTray() : undefined
   const showLogs = () => void shell.openPath(journal.folder)

@@ -1,5 +1,6 @@
 import type { AppUpdater } from 'electron-updater'
 import type { UpdateState, UpdateStep } from '../preload/bridge.ts'
+import { type Clock, isoTime } from '../server/lib/clock.ts'
 import type { Journal } from './journal.ts'
 import { isProven } from './update-proof.ts'
 
@@ -35,8 +36,7 @@ export interface UpdatesOptions {
   leave(): void
   onChange(state: UpdateState): void
   journal: Journal
-  first_ms?: number
-  every_ms?: number
+  clock: Clock
 }
 
 export interface Updates {
@@ -48,8 +48,8 @@ export interface Updates {
 }
 
 /** Not at once: a start has better things to do. */
-const usualFirst_ms = 30_000
-const usualEvery_ms = 24 * 3600_000
+const firstLook_ms = 30_000
+const everyLook_ms = 24 * 3600_000
 
 /**
  * New versions, by electron-updater: looked for at the start and each day, fetched when somebody says so, put in place when everything
@@ -67,8 +67,7 @@ export function createUpdates({
   leave,
   onChange,
   journal,
-  first_ms = usualFirst_ms,
-  every_ms = usualEvery_ms,
+  clock,
 }: UpdatesOptions): Updates {
   let state: UpdateState = off === null ? { name: 'idle', checked_at: null } : turnedOff(off)
   let updater: Promise<Updater> | undefined
@@ -92,7 +91,7 @@ export function createUpdates({
     own.allowPrerelease = false
     own.disableWebInstaller = true
     obey(own)
-    own.on('update-not-available', () => enter({ name: 'idle', checked_at: new Date().toISOString() }))
+    own.on('update-not-available', () => enter({ name: 'idle', checked_at: isoTime(clock.now()) }))
     own.on('update-available', (entry) => {
       const { version } = entry
       if (key === null) return enter(own.autoDownload ? { name: 'downloading', version, percent: 0 } : { name: 'available', version })
@@ -155,8 +154,8 @@ export function createUpdates({
     return { name: 'off', why, ...(page === null ? {} : { page }) }
   }
 
-  const first = off === null ? setTimeout(() => void look(), first_ms) : undefined
-  const daily = off === null ? setInterval(() => void look(), every_ms) : undefined
+  const first = off === null ? clock.setTimeout(() => void look(), firstLook_ms) : undefined
+  const daily = off === null ? clock.setInterval(() => void look(), everyLook_ms) : undefined
   return {
     state: () => state,
     step: (step) => ({ check: look, download, restart })[step](),
@@ -165,8 +164,8 @@ export function createUpdates({
       if (downloads()) void download()
     },
     close() {
-      clearTimeout(first)
-      clearInterval(daily)
+      first?.cancel()
+      daily?.cancel()
     },
   }
 }

@@ -83,6 +83,7 @@ const plan: Record<string, { rooms: string[]; packages: string[]; has_node?: boo
     rooms: [
       'server/index.ts',
       'server/options.ts',
+      'server/lib/clock.ts',
       'server/lib/instance-file.ts',
       'server/lib/log.ts',
       'server/deploy/mask.ts',

@@ -365,6 +365,17 @@ describe('the end', () => {
     expect(world.quits).toBe(1)
   })
 
+  test('ends 10 s later although the platform never stops', async () => {
+    scene.city.stop = () => new Promise(() => {})
+    await start()
+    app.quit()
+    await scene.clock.advance(9_999)
+    expect(world.quits).toBe(0)
+    await scene.clock.advance(1)
+    await settled()
+    expect(world.quits).toBe(1)
+  })
+
   test('a platform that cannot start is explained, and leaves no window', async () => {
     await start({ openCity: async () => Promise.reject(new Error('Port 4600 is taken.')) })
     expect(world.errors).toEqual([`Homeport cannot start: Port 4600 is taken.\n\nThe log is in ${join(scene.folder, 'desktop', 'logs')}`])

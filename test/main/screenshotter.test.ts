@@ -5,10 +5,11 @@ import { createServer } from 'node:http'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { cameraPartition, createScreenshotter } from '../../main/screenshotter.ts'
 import { type Browser, launchBrowser } from '../../server/screenshot/browser.ts'
-import { limits, type Picture, type Shot } from '../../server/screenshot/screenshot.ts'
+import type { Picture, Shot } from '../../server/screenshot/screenshot.ts'
 import { collect, html, listen, patient, sizeOf } from '../screenshot/camera.ts'
 import { type FakeDebugger, type FakeWindow, inspector, reset, session, world } from '../support/electron-double.ts'
 import { chromiumPath, requires } from '../support/requirements.ts'
+import { fixedClock } from '../support/test-clock.ts'
 import { until } from '../support/until.ts'
 
 const shot = (more: Partial<Shot> = {}): Shot => ({
@@ -119,7 +120,11 @@ describe('the window of the pictures', () => {
 
 test('a page that never comes is given up', async () => {
   inspector.answer = silent
-  await expect(collect(createScreenshotter({ ...limits, picture_ms: 100 }).take(shot()))).rejects.toThrow('not there after 0.1 s')
+  const clock = fixedClock('2026-01-31T12:00:00.000Z')
+  const failed = expect(collect(createScreenshotter(clock).take(shot()))).rejects.toThrow('not there after 15 s')
+  await until(() => windows[0], { what: 'the window' })
+  await clock.advance(15_000)
+  await failed
   expect(windows[0]?.is_destroyed).toBe(true)
 })
 
@@ -132,7 +137,14 @@ describe.skipIf(!requires('chromium').ok)('with a real page behind the inspector
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'homeport-desktop-'))
     const door = { host: '127.0.0.1', port: await listen(server) }
-    browser = await launchBrowser({ path: chromiumPath ?? '', data_dir: folder, environment: process.env, host: 'shop.localhost', door, limits: patient })
+    browser = await launchBrowser({
+      path: chromiumPath ?? '',
+      data_dir: folder,
+      environment: process.env,
+      host: 'shop.localhost',
+      door,
+      limits: patient,
+    })
   })
   afterEach(async () => {
     await browser.close()

@@ -13,6 +13,7 @@ import { createUpdates, type Updates } from '../../main/updates.ts'
 import { updateKeyOf } from '../../resources/package/environment.ts'
 import { root } from '../support/instance-process.ts'
 import { settled } from '../support/desktop-scene.ts'
+import { fixedClock } from '../support/test-clock.ts'
 import { createUpdaterDouble } from '../support/updater-double.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'homeport-proof-'))
@@ -112,7 +113,7 @@ describe('a desktop that demands a signature', () => {
       leave: () => {},
       onChange: () => {},
       journal,
-      first_ms: 3_600_000,
+      clock: fixedClock('2026-01-31T12:00:00.000Z'),
     })
   })
   afterEach(() => updates.close())
@@ -163,6 +164,7 @@ test('without a key nothing is fetched, and the page of new versions is named', 
     leave: () => {},
     onChange: () => {},
     journal: createJournal(join(folder, 'logs')),
+    clock: fixedClock('2026-01-31T12:00:00.000Z'),
   })
   expect(off.state()).toEqual({ name: 'off', why: 'This copy was built without a key.', page: 'https://homeport.example/new' })
   off.close()

@@ -6,7 +6,7 @@ import { createJournal, type Journal } from '../../main/journal.ts'
 import { createUpdates, type Updates, whyNotUpdated } from '../../main/updates.ts'
 import type { UpdateState } from '../../preload/bridge.ts'
 import { settled } from '../support/desktop-scene.ts'
-import { until } from '../support/until.ts'
+import { fixedClock, type TestClock } from '../support/test-clock.ts'
 import { createUpdaterDouble } from '../support/updater-double.ts'
 
 let folder: string
@@ -16,6 +16,7 @@ let updates: Updates
 let states: UpdateState[]
 let downloads: boolean
 let ends: string[]
+let clock: TestClock
 
 const open = (more: Partial<Parameters<typeof createUpdates>[0]> = {}) => {
   updates = createUpdates({
@@ -29,7 +30,7 @@ const open = (more: Partial<Parameters<typeof createUpdates>[0]> = {}) => {
     leave: () => void ends.push('left'),
     onChange: (state) => void states.push(state),
     journal,
-    first_ms: 3_600_000,
+    clock,
     ...more,
   })
 }
@@ -40,6 +41,7 @@ beforeEach(() => {
   updater = createUpdaterDouble()
   states = []
   ends = []
+  clock = fixedClock('2026-01-31T12:00:00.000Z')
   downloads = false
 })
 afterEach(() => {
@@ -111,16 +113,18 @@ test('the word may be given when something was found, and taken back', async () 
   expect(updater.autoDownload).toBe(false)
 })
 
-test('looked for at the start and then again and again', async () => {
-  open({ first_ms: 1, every_ms: 5 })
-  await until(() => (updater.acts.length >= 3 ? true : undefined), { what: 'a third look' })
-  expect(updates.state()).toMatchObject({ name: 'idle' })
-})
-
-test('nothing newer: since when that is known', async () => {
+test('looked for half a minute after the start and then every day, until it is closed', async () => {
   open()
-  await updates.step('check')
-  expect(updates.state()).toEqual({ name: 'idle', checked_at: expect.stringMatching(/^\d{4}-/) as string })
+  await clock.advance(29_999)
+  expect(updater.acts).toEqual([])
+  await clock.advance(1)
+  expect(updater.acts).toEqual(['check'])
+  await clock.advance(2 * 24 * 3_600_000)
+  expect(updater.acts).toEqual(['check', 'check', 'check'])
+  expect(updates.state()).toEqual({ name: 'idle', checked_at: '2026-02-02T12:00:00.000Z' })
+  updates.close()
+  await clock.advance(24 * 3_600_000)
+  expect(updater.acts).toHaveLength(3)
 })
 
 test('a copy that cannot replace itself says so', async () => {
@@ -131,9 +135,9 @@ test('a copy that cannot replace itself says so', async () => {
 })
 
 test('one that is off loads nothing and looks for nothing', async () => {
-  open({ off: 'This is a checkout.', load: async () => Promise.reject(new Error('loaded')), first_ms: 0 })
+  open({ off: 'This is a checkout.', load: async () => Promise.reject(new Error('loaded')) })
   await updates.step('check')
-  await settled()
+  await clock.advance(24 * 3_600_000)
   expect(updates.state()).toEqual({ name: 'off', why: 'This is a checkout.' })
 })
 

@@ -1,6 +1,4 @@
 /** What the configuration says for systems that this machine is not, and what the environment of the builder changes. */
-import { getRawHeader } from '@electron/asar'
-import { createHash } from 'node:crypto'
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,10 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { beforePack, machineOf, processors } from '../../resources/package/before-pack.ts'
 import config from '../../resources/package/electron-builder.ts'
 import { feedOf, hasNotary } from '../../resources/package/environment.ts'
-import { buildChanged } from '../../server/cli/prepare.mjs'
 import { newFolder, root } from '../support/instance-process.ts'
-import { requires } from '../support/requirements.ts'
-import { closed, run } from './pack.ts'
 import { icnsTypes, readIcns, readIco, readPng } from './icon-files.ts'
 
 const resources = join(root, 'resources')
@@ -36,28 +31,24 @@ test('macOS: a hardened runtime with no more rights than Node needs', () => {
   expect(rights(config.mac.entitlementsInherit)).toEqual(['com.apple.security.cs.allow-jit', 'com.apple.security.cs.disable-library-validation'])
 })
 
-test.skipIf(!requires('linux').ok)('macOS: its Info.plist names the scheme, no kind of document, and the hash of the archive', async () => {
-  await buildChanged()
-  const { path: folder, remove } = newFolder('mac-package')
-  try {
-    const output = await run([join(root, 'test/packaging/mac-package.ts'), folder], closed('http://127.0.0.1:9/'))
-    const app = join(folder, 'dist', process.arch === 'x64' ? 'mac' : 'mac-arm64', 'Homeport.app/Contents')
-    const plist = readFileSync(join(app, 'Info.plist'), 'utf8')
-    const after = (key: string) => plist.split(`<key>${key}</key>`)[1]?.trim() ?? ''
-    expect(after('CFBundleIdentifier'), output).toMatch(/^<string>dev\.homeport\.desktop</)
-    expect(after('CFBundleURLSchemes')).toMatch(/^<array>\s*<string>homeport<\/string>\s*<\/array>/)
-    expect(after('LSApplicationCategoryType')).toMatch(/^<string>public\.app-category\.developer-tools</)
-    expect(plist).not.toMatch(/CFBundleDocumentTypes|UTImportedTypeDeclarations/)
-    const header = createHash('sha256')
-      .update(getRawHeader(join(app, 'Resources/app.asar')).headerString)
-      .digest('hex')
-    expect(after('ElectronAsarIntegrity')).toContain(`<string>${header}</string>`)
-    // The fuses as text, in the order of FuseV1Options in @electron/fuses.
-    expect(readFileSync(join(app, 'Frameworks/Electron Framework.framework/Electron Framework')).toString('latin1').slice(-8)).toBe('01001100')
-    expect(readFileSync(join(app, 'Resources/icon.icns'))).toEqual(read('package/icon.icns'))
-  } finally {
-    remove()
-  }
+test('the fuses: no Node in the desktop, its code from the archive alone, every file by its hash', () => {
+  expect(config.electronFuses).toEqual({
+    runAsNode: false,
+    enableNodeOptionsEnvironmentVariable: false,
+    enableNodeCliInspectArguments: false,
+    onlyLoadAppFromAsar: true,
+    enableEmbeddedAsarIntegrityValidation: true,
+    enableCookieEncryption: true,
+    loadBrowserProcessSpecificV8Snapshot: false,
+    grantFileProtocolExtraPrivileges: false,
+  })
+})
+
+test('Linux: the command homeport, and what the desktop needs of the system', () => {
+  expect(config.linux).toMatchObject({ executableName: 'homeport-desktop', syncDesktopName: true })
+  expect(config.deb).toMatchObject({ packageName: 'homeport', fpm: ['resources/package/linux/homeport=/usr/bin/homeport'] })
+  expect(config.deb.depends).toEqual(expect.arrayContaining(['libgtk-3-0 | libgtk-3-0t64', 'libnss3', 'libsecret-1-0', 'xdg-utils']))
+  expect(read('package/linux/homeport').toString()).toContain('exec /opt/Homeport/resources/bin/homeport "$@"')
 })
 
 test('Windows: for one person, without an administrator', () => {

@@ -5,6 +5,7 @@ import { expect } from 'vitest'
 import { type City, type DesktopOptions, runDesktop } from '../../main/desktop.ts'
 import { createDeskDouble } from './desk-double.ts'
 import { app, type FakeWindow, reset, world } from './electron-double.ts'
+import { fixedClock } from './test-clock.ts'
 import { createUpdaterDouble } from './updater-double.ts'
 
 /** A desktop that can be started over a platform that is played, on a system that is played. */
@@ -13,6 +14,7 @@ export function openDesktopScene() {
   const folder = mkdtempSync(join(tmpdir(), 'homeport-desktop-'))
   const desk = createDeskDouble()
   const updater = createUpdaterDouble()
+  const clock = fixedClock('2026-01-31T12:00:00.000Z')
   const seen = { opened: 0, stopped: 0, resynced: 0 }
   const stop = async () => void (seen.stopped += 1)
   const city: City = {
@@ -34,6 +36,7 @@ export function openDesktopScene() {
     login: { args: [], config_dir: join(folder, 'config'), app_image: null },
     updates: { off: 'This is a test.', page: null, key: null, installs_at_end: true, load: async () => updater },
     hasTrayHost: async () => true,
+    clock,
     openCity: async () => {
       seen.opened += 1
       return city
@@ -43,6 +46,7 @@ export function openDesktopScene() {
     folder,
     city,
     desk,
+    clock,
     updater,
     seen,
     async start(options: Partial<DesktopOptions> = {}) {
