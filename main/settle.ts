@@ -21,7 +21,7 @@ interface SettleParts {
   /** Where the desktop keeps what is its own. */
   folder: string
   journal: Journal
-  options: Pick<DesktopOptions, 'preload' | 'resources' | 'argv' | 'login' | 'updates' | 'hasTrayHost'>
+  options: Pick<DesktopOptions, 'preload' | 'resources' | 'argv' | 'login' | 'updates' | 'hasTrayHost' | 'clock'>
   bringUp(to?: Place): void
   isEnding(): boolean
   endInOrder(): Promise<void>

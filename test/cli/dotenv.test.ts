@@ -2,11 +2,12 @@ import { parse } from 'dotenv'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatDotenv, parseDotenv, readDotenv } from '../../server/contract/dotenv.ts'
+import { onSeeds } from '../support/seeds.ts'
+
+const corpus = new URL('corpus/seeds.json', import.meta.url)
 
 /* Our reading of .env files is that of the npm package dotenv, which everybody's files are written for. */
 
-/** The same each time, so that CI is; HOMEPORT_FUZZ_SEED throws others. */
-const seed = Number(process.env.HOMEPORT_FUZZ_SEED ?? 20_261_121)
 const ours = (text: string) => Object.fromEntries(parseDotenv(text).map(({ key, value }) => [key, value]))
 
 const file = [
@@ -39,31 +40,35 @@ describe('reading', () => {
   test('line ends of Windows', () => expect(ours(file.replaceAll('\n', '\r\n'))).toEqual(parse(file.replaceAll('\n', '\r\n'))))
 
   const piece = fc.constantFrom('A', 'B=', 'KEY=', ' ', '\t', '\n', '\r\n', "'", '"', '`', '\\n', '\\', '#', 'export ', ':', '=', 'x', 'é', '$', '{')
-  test('whatever a file holds', () => {
-    fc.assert(
-      fc.property(fc.array(piece, { maxLength: 24 }), (pieces) => {
-        expect(ours(pieces.join(''))).toEqual(parse(pieces.join('')))
-      }),
-      { numRuns: 5000, seed },
+  test('whatever a file holds', async () => {
+    await onSeeds(corpus, async (seed) =>
+      fc.assert(
+        fc.property(fc.array(piece, { maxLength: 24 }), (pieces) => {
+          expect(ours(pieces.join(''))).toEqual(parse(pieces.join('')))
+        }),
+        { seed, numRuns: 2_000 },
+      ),
     )
   })
 })
 
 describe('writing', () => {
-  test('reads back as the same values, or says what it left out', () => {
+  test('reads back as the same values, or says what it left out', async () => {
     const value = fc.oneof(
       fc.string({ maxLength: 30 }),
       fc.array(fc.constantFrom('a', ' ', "'", '"', '`', '\n', '\r', '\\n', '#', '\\', '='), { maxLength: 12 }).map((all) => all.join('')),
     )
-    fc.assert(
-      fc.property(fc.array(value, { minLength: 1, maxLength: 6 }), (values) => {
-        const variables = values.map((one, i) => ({ key: `KEY_${i}`, value: one.replaceAll('\0', '') }))
-        const { text, left_out } = formatDotenv(variables)
-        const kept = variables.filter(({ key }) => !left_out.includes(key))
-        expect(parse(text)).toEqual(Object.fromEntries(kept.map(({ key, value: kept_value }) => [key, kept_value])))
-        for (const { key, value: lost } of variables) if (left_out.includes(key)) expect(lost).toMatch(/['"`\r]|\\[nr]|\\$/)
-      }),
-      { numRuns: 3000, seed },
+    await onSeeds(corpus, async (seed) =>
+      fc.assert(
+        fc.property(fc.array(value, { minLength: 1, maxLength: 6 }), (values) => {
+          const variables = values.map((one, i) => ({ key: `KEY_${i}`, value: one.replaceAll('\0', '') }))
+          const { text, left_out } = formatDotenv(variables)
+          const kept = variables.filter(({ key }) => !left_out.includes(key))
+          expect(parse(text)).toEqual(Object.fromEntries(kept.map(({ key, value: kept_value }) => [key, kept_value])))
+          for (const { key, value: lost } of variables) if (left_out.includes(key)) expect(lost).toMatch(/['"`\r]|\\[nr]|\\$/)
+        }),
+        { seed, numRuns: 1_000 },
+      ),
     )
   })
 

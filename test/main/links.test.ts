@@ -4,11 +4,13 @@ import { claimLinks, linkIn, placeOf } from '../../main/links.ts'
 import { slug } from '../../server/contract/shared.ts'
 import { isDashboard } from '../../main/confine.ts'
 import { app, reset, world } from '../support/electron-double.ts'
+import { onSeeds } from '../support/seeds.ts'
+
+const corpus = new URL('corpus/seeds.json', import.meta.url)
 
 const lost = { path: '/projects', word: 'That link leads to no place that Homeport knows. Here are your projects.' }
 const slugs = fc.stringMatching(/^[a-z0-9][a-z0-9-]{1,48}[a-z0-9]$/)
 const tabs = ['deployments', 'previews', 'logs', 'metrics', 'cache', 'environment', 'database', 'domains', 'settings']
-const runs = { numRuns: 3_000 }
 
 describe('what is known by heart', () => {
   test.each([
@@ -32,13 +34,15 @@ describe('what is known by heart', () => {
     expect(placeOf('homeport://')).toEqual({ path: '/', word: null })
   })
 
-  test('every slug that the contract knows, and each page below it', () => {
-    fc.assert(
-      fc.property(slugs, fc.constantFrom('', ...tabs.map((tab) => `/${tab}`), '/deployments/dep_0198'), (name, tab) => {
-        expect(slug.safeParse(name).success).toBe(true)
-        expect(placeOf(`homeport://projects/${name}${tab}`)).toEqual({ path: `/projects/${name}${tab}`, word: null })
-      }),
-      runs,
+  test('every slug that the contract knows, and each page below it', async () => {
+    await onSeeds(corpus, async (seed) =>
+      fc.assert(
+        fc.property(slugs, fc.constantFrom('', ...tabs.map((tab) => `/${tab}`), '/deployments/dep_0198'), (name, tab) => {
+          expect(slug.safeParse(name).success).toBe(true)
+          expect(placeOf(`homeport://projects/${name}${tab}`)).toEqual({ path: `/projects/${name}${tab}`, word: null })
+        }),
+        { seed, numRuns: 300 },
+      ),
     )
   })
 })
@@ -75,9 +79,9 @@ test.each([
   expect(placeOf(link)).toEqual(link === 'homeport://projects/shop/' ? { path: '/projects/shop', word: null } : lost)
 })
 
-test('whatever is in a link, it leads to a page of the dashboard, without a query, a step upwards or another host', () => {
+test('whatever is in a link, it leads to a page of the dashboard, without a query, a step upwards or another host', async () => {
   const hostile = fc.oneof(
-    fc.string({ unit: 'binary' }),
+    fc.array(fc.integer({ min: 0, max: 0x10ffff })).map((signs) => String.fromCodePoint(...signs).toWellFormed()),
     fc
       .array(
         fc.constantFrom(
@@ -108,30 +112,35 @@ test('whatever is in a link, it leads to a page of the dashboard, without a quer
       )
       .map((parts) => parts.join('')),
   )
-  fc.assert(
-    fc.property(hostile, (text) => {
-      for (const link of [text, `homeport://${text}`, `homeport://projects/${text}`]) {
-        const { path, word } = placeOf(link)
-        expect(path).toMatch(/^\/[a-zA-Z0-9_/-]*$/)
-        expect(path).not.toMatch(/\/\/|^\/(v1|remote|on|sign-in)\b/)
-        const address = new URL(`http://127.0.0.1:4600/app${path}`)
-        expect(address.href).toBe(`http://127.0.0.1:4600/app${path}`)
-        expect(isDashboard(address.href, 'http://127.0.0.1:4600')).toBe(true)
-        if (path !== '/projects' && path !== '/') expect(word).toBeNull()
-      }
-    }),
-    { numRuns: 20_000 },
+  await onSeeds(corpus, async (seed) =>
+    fc.assert(
+      fc.property(hostile, (text) => {
+        for (const link of [text, `homeport://${text}`, `homeport://projects/${text}`]) {
+          const { path, word } = placeOf(link)
+          expect(path).toMatch(/^\/[a-zA-Z0-9_/-]*$/)
+          expect(path).not.toMatch(/\/\/|^\/(v1|remote|on|sign-in)\b/)
+          const address = new URL(`http://127.0.0.1:4600/app${path}`)
+          expect(address.href).toBe(`http://127.0.0.1:4600/app${path}`)
+          expect(isDashboard(address.href, 'http://127.0.0.1:4600')).toBe(true)
+          if (path !== '/projects' && path !== '/') expect(word).toBeNull()
+        }
+      }),
+      { seed, numRuns: 500 },
+    ),
   )
 })
 
-test('the link of a start is the last argument that looks like one', () => {
+test('the link of a start is the last argument that looks like one', async () => {
   expect(linkIn(['electron', '.', '--data', '/x'])).toBeUndefined()
   expect(linkIn(['homeport', '--', 'homeport://projects/shop'])).toBe('homeport://projects/shop')
   expect(linkIn(['--allow-file-access', 'Homeport:x'])).toBe('Homeport:x')
-  fc.assert(
-    fc.property(fc.array(fc.string()), (argv) => {
-      expect(linkIn([...argv, 'homeport://help'])).toBe('homeport://help')
-    }),
+  await onSeeds(corpus, async (seed) =>
+    fc.assert(
+      fc.property(fc.array(fc.string()), (argv) => {
+        expect(linkIn([...argv, 'homeport://help'])).toBe('homeport://help')
+      }),
+      { seed, numRuns: 100 },
+    ),
   )
 })
 

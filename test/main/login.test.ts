@@ -5,6 +5,9 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createLogin, desktopEntry, type LoginOptions, quoteForExec, quoteForWindows } from '../../main/login.ts'
 import { app, reset, world } from '../support/electron-double.ts'
+import { onSeeds } from '../support/seeds.ts'
+
+const corpus = new URL('corpus/seeds.json', import.meta.url)
 
 const platform = process.platform
 let folder: string
@@ -60,20 +63,22 @@ describe('Linux', () => {
     expect(createLogin(options).wasStartedBy([])).toBe(false)
   })
 
-  test('any argument survives the two escapes of the specification', () => {
-    fc.assert(
-      fc.property(
-        fc.array(
-          fc.string({ unit: 'grapheme' }).filter((text) => !text.split('').some((sign) => sign < ' ')),
-          { minLength: 1 },
+  test('any argument survives the two escapes of the specification', async () => {
+    await onSeeds(corpus, async (seed) =>
+      fc.assert(
+        fc.property(
+          fc.array(
+            fc.string({ unit: 'grapheme' }).filter((text) => !text.split('').some((sign) => sign < ' ')),
+            { minLength: 1 },
+          ),
+          (command) => {
+            const entry = desktopEntry(command)
+            const exec = entry.split('\n').find((line) => line.startsWith('Exec='))
+            expect(readExec(exec?.slice('Exec='.length) ?? '')).toEqual(command)
+          },
         ),
-        (command) => {
-          const entry = desktopEntry(command)
-          const exec = entry.split('\n').find((line) => line.startsWith('Exec='))
-          expect(readExec(exec?.slice('Exec='.length) ?? '')).toEqual(command)
-        },
+        { seed, numRuns: 500 },
       ),
-      { numRuns: 3_000 },
     )
   })
 
@@ -111,12 +116,14 @@ describe('Windows', () => {
     expect(createLogin(options).isOn()).toBe(false)
   })
 
-  test('any argument survives', () => {
-    fc.assert(
-      fc.property(fc.array(fc.string({ minLength: 1 })), (args) => {
-        expect(readLine(args.map(quoteForWindows).join(' '))).toEqual(args)
-      }),
-      { numRuns: 3_000 },
+  test('any argument survives', async () => {
+    await onSeeds(corpus, async (seed) =>
+      fc.assert(
+        fc.property(fc.array(fc.string({ minLength: 1 })), (args) => {
+          expect(readLine(args.map(quoteForWindows).join(' '))).toEqual(args)
+        }),
+        { seed, numRuns: 500 },
+      ),
     )
   })
 })

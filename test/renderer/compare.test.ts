@@ -8,6 +8,9 @@ import {
   type SettingName,
   type VariableName,
 } from '../../renderer/features/promote/compare.ts'
+import { onSeeds } from '../support/seeds.ts'
+
+const corpus = new URL('corpus/seeds.json', import.meta.url)
 
 const here: Settings = {
   name: 'Shop',
@@ -57,18 +60,21 @@ describe('settings', () => {
     expect(changesOf(rows, new Set())).toEqual({})
   })
 
-  it('are the same after all of the differences were taken along, whatever they were', () => {
-    fc.assert(
-      fc.property(settings, fc.option(settings), (ours, theirs) => {
-        const rows = compareSettings(ours, theirs)
-        expect(new Set(rows.map(({ what }) => what))).toEqual(new Set(Object.keys(ours)))
-        const after = {
-          ...Object.fromEntries(rows.map(({ what, there }) => [what, there])),
-          ...changesOf(rows, new Set(rows.map(({ what }) => what))),
-        }
-        expect(after).toEqual(ours)
-        expect(compareSettings(ours, ours).every(({ fate }) => fate === 'same')).toBe(true)
-      }),
+  it('are the same after all of the differences were taken along, whatever they were', async () => {
+    await onSeeds(corpus, async (seed) =>
+      fc.assert(
+        fc.property(settings, fc.option(settings), (ours, theirs) => {
+          const rows = compareSettings(ours, theirs)
+          expect(new Set(rows.map(({ what }) => what))).toEqual(new Set(Object.keys(ours)))
+          const after = {
+            ...Object.fromEntries(rows.map(({ what, there }) => [what, there])),
+            ...changesOf(rows, new Set(rows.map(({ what }) => what))),
+          }
+          expect(after).toEqual(ours)
+          expect(compareSettings(ours, ours).every(({ fate }) => fate === 'same')).toBe(true)
+        }),
+        { seed, numRuns: 100 },
+      ),
     )
   })
 })
@@ -99,23 +105,26 @@ describe('variables', () => {
     expect(JSON.stringify(compareVariables(withValues, []))).not.toContain('hunter2')
   })
 
-  it('are each in one row, from either side the same, and in no order of their own', () => {
+  it('are each in one row, from either side the same, and in no order of their own', async () => {
     const turned = { same: 'same', differs: 'differs', only_here: 'only_there', only_there: 'only_here' } as const
-    fc.assert(
-      fc.property(names, names, (ours, theirs) => {
-        const rows = compareVariables(ours, theirs)
-        const keys = rows.map(({ what }) => what)
-        expect(new Set(keys).size).toBe(keys.length)
-        expect(new Set(keys)).toEqual(new Set([...ours, ...theirs].map(({ key }) => key)))
-        expect(compareVariables(theirs, ours)).toEqual(
-          rows.map(({ what, here: a, there: b, fate }) => ({ what, here: b, there: a, fate: turned[fate] })),
-        )
-        expect(compareVariables(ours.toReversed(), [...theirs, ...theirs])).toEqual(rows)
-        for (const row of rows) {
-          expect(row.fate === 'only_here').toBe(row.there.length === 0)
-          expect(row.fate === 'only_there').toBe(row.here.length === 0)
-        }
-      }),
+    await onSeeds(corpus, async (seed) =>
+      fc.assert(
+        fc.property(names, names, (ours, theirs) => {
+          const rows = compareVariables(ours, theirs)
+          const keys = rows.map(({ what }) => what)
+          expect(new Set(keys).size).toBe(keys.length)
+          expect(new Set(keys)).toEqual(new Set([...ours, ...theirs].map(({ key }) => key)))
+          expect(compareVariables(theirs, ours)).toEqual(
+            rows.map(({ what, here: a, there: b, fate }) => ({ what, here: b, there: a, fate: turned[fate] })),
+          )
+          expect(compareVariables(ours.toReversed(), [...theirs, ...theirs])).toEqual(rows)
+          for (const row of rows) {
+            expect(row.fate === 'only_here').toBe(row.there.length === 0)
+            expect(row.fate === 'only_there').toBe(row.here.length === 0)
+          }
+        }),
+        { seed, numRuns: 100 },
+      ),
     )
   })
 })
