@@ -1,8 +1,6 @@
 import { app, expect, test } from './fixtures.ts'
 
-test.use({ harbour: 'deployments' })
-
-test('stop takes it off, a deployment brings it back', async ({ desk, home, repository }) => {
+test('stop takes it off, a deployment brings it back', { tag: '@full' }, async ({ desk, home, repository }) => {
   await home.createProject({ slug: 'tired', name: 'Tired', repo_url: repository(app('awake')).url })
   await home.ended('tired', (await home.deploy('tired')).id)
   await desk.goto(`${home.platform.dashboard_url}projects/tired`)
@@ -11,7 +9,7 @@ test('stop takes it off, a deployment brings it back', async ({ desk, home, repo
   await desk.getByRole('menuitem', { name: 'Stop' }).click()
   await expect(desk.locator('.project-title')).toContainText('Stopped')
   await desk.getByRole('button', { name: 'Deploy', exact: true }).click()
-  await expect(desk.locator('.project-title')).toContainText('Live', { timeout: 60_000 })
+  await expect(desk.locator('.project-title')).toContainText('Live')
 })
 
 test('a running build is watched, canceled, and built again', async ({ desk, home, repository }) => {
@@ -22,7 +20,7 @@ test('a running build is watched, canceled, and built again', async ({ desk, hom
   })
   await desk.goto(`${home.platform.dashboard_url}projects/long`)
   await desk.getByRole('button', { name: 'Deploy', exact: true }).click()
-  await expect(desk.locator('.log-text', { hasText: 'stroke' }).first()).toBeVisible({ timeout: 60_000 })
+  await expect(desk.locator('.log-text', { hasText: 'stroke' }).first()).toBeVisible()
   await expect(desk).toHaveTitle(/^Building · /)
   await expect(desk.locator('#favicon')).toHaveAttribute('href', /favicon-building\.svg$/)
   await expect(desk.locator('.passage-running')).toContainText('Build')
@@ -32,7 +30,7 @@ test('a running build is watched, canceled, and built again', async ({ desk, hom
   await expect(desk.getByRole('button', { name: 'Build again' })).toBeVisible()
 })
 
-test('the list filters by its address, and changes by itself', async ({ desk, home, repository }) => {
+test('the list filters by its address, and changes by itself', { tag: '@full' }, async ({ desk, home, repository }) => {
   const made = repository(app('listed'))
   await home.createProject({ slug: 'listed', name: 'Listed', repo_url: made.url })
   await home.ended('listed', (await home.deploy('listed')).id)
@@ -50,7 +48,7 @@ test('the list filters by its address, and changes by itself', async ({ desk, ho
   made.commit(app('listed again'), 'Mend the list')
   await home.deploy('listed')
   await expect(rows).toHaveCount(3)
-  await expect(rows.first()).toContainText('In service', { timeout: 60_000 })
+  await expect(rows.first()).toContainText('In service')
   await expect(rows.nth(2)).not.toContainText('In service')
 })
 

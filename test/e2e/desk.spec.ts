@@ -1,7 +1,5 @@
 import { startTestPlatform } from '../support/platform.ts'
-import { app, buildDashboard, expect, test } from './fixtures.ts'
-
-test.use({ harbour: 'desk' })
+import { app, expect, test } from './fixtures.ts'
 
 test('without a session one is told how to sign in; the link does it', async ({ page, home }) => {
   await page.goto(`${home.platform.dashboard_url}instance`)
@@ -121,19 +119,7 @@ test('settings are saved, and what is wrong is said at its field', async ({ desk
   expect(project).toMatchObject({ name: 'Tuned well', memory_limit_mb: 256, always_warm: true })
 })
 
-test('a person is added, and sees the token once', async ({ desk, home }) => {
-  await desk.goto(`${home.platform.dashboard_url}instance`)
-  await desk.getByRole('button', { name: 'Add a person' }).click()
-  await desk.getByLabel('Email', { exact: true }).fill('pilot@example.com')
-  await desk.getByRole('button', { name: 'Add', exact: true }).click()
-  await expect(desk.getByRole('dialog')).toContainText('svc_')
-  await desk.getByRole('button', { name: 'Done' }).click()
-  await expect(desk.getByText('pilot@example.com')).toBeVisible()
-  await expect(desk.getByText('svc_')).toHaveCount(0)
-})
-
-test('a lost connection is said, and heals by itself', async ({ page }) => {
-  await buildDashboard()
+test('a lost connection is said, and heals by itself', { tag: '@full' }, async ({ page }) => {
   // Not of those that the system gives to anybody: while nothing listens there, another would get it.
   const first = await startTestPlatform({ runtime: 'process', port: 21_300 })
   const port = Number(new URL(first.platform.api_url).port)
@@ -143,7 +129,7 @@ test('a lost connection is said, and heals by itself', async ({ page }) => {
   await expect(page.getByText('The connection to Homeport is lost.')).toBeVisible()
 
   const second = await startTestPlatform({ runtime: 'process', data_dir: first.data_dir, port })
-  await expect(page.getByText('The connection to Homeport is lost.')).toBeHidden({ timeout: 30_000 })
+  await expect(page.getByText('The connection to Homeport is lost.')).toBeHidden()
   await second.createProject({ slug: 'healed', name: 'Healed' })
   await expect(page.getByRole('list', { name: 'Projects' })).toContainText('Healed')
   await second.remove()

@@ -1,10 +1,7 @@
-import { startTestPlatform } from '../support/platform.ts'
 import { tinyServer } from '../support/repository.ts'
 import { withBridge } from './bridge.ts'
-import { addInstance, forgetInstances, makeToken } from './elsewhere.ts'
+import { addInstance, makeToken } from './elsewhere.ts'
 import { expect, expectForEverybody, test } from './fixtures.ts'
-
-test.use({ harbour: 'desktop' })
 
 test('the desktop’s settings: switches follow the hand, and the system has the last word', async ({ desk, home }) => {
   const bridge = await withBridge(desk.context())
@@ -89,19 +86,25 @@ test('the menu leads to places, and to what is done there', async ({ desk, home 
   await expect(desk.getByText('That link leads to no place that Homeport knows.')).toBeVisible()
 })
 
-test('of this machine’s deployments the desktop tells by itself: the page does not say it again', async ({ desk, home, repository }) => {
-  const bridge = await withBridge(desk.context())
-  await home.createProject({ slug: 'quiet', repo_url: repository(tinyServer('one')).url })
-  await desk.goto(`${home.platform.dashboard_url}projects/quiet`)
-  const { id } = await home.deploy('quiet')
-  await expect(desk.getByText('Live', { exact: true }).first()).toBeVisible({ timeout: 60_000 })
-  await home.ended('quiet', id)
-  expect(bridge.given('notify')).toEqual([])
-})
+test(
+  'of this machine’s deployments the desktop tells by itself: the page does not say it again',
+  { tag: '@full' },
+  async ({ desk, home, repository }) => {
+    const bridge = await withBridge(desk.context())
+    await home.createProject({ slug: 'quiet', repo_url: repository(tinyServer('one')).url })
+    await desk.goto(`${home.platform.dashboard_url}projects/quiet`)
+    const { id } = await home.deploy('quiet')
+    await expect(desk.getByText('Live', { exact: true }).first()).toBeVisible()
+    await home.ended('quiet', id)
+    expect(bridge.given('notify')).toEqual([])
+  },
+)
 
-test('of a remote in front the page tells, with a way back there; a local place of the desktop’s leads home', async ({ desk, home, repository }) => {
-  const far = await startTestPlatform({ runtime: 'process' })
-  try {
+test(
+  'of a remote in front the page tells, with a way back there; a local place of the desktop’s leads home',
+  { tag: '@full' },
+  async ({ desk, home, startOther, repository }) => {
+    const far = await startOther()
     const bridge = await withBridge(desk.context())
     const { token } = await makeToken(far)
     const front = await addInstance(desk, home, { url: far.platform.api_url, token, name: 'Quay' })
@@ -123,8 +126,5 @@ test('of a remote in front the page tells, with a way back there; a local place 
     await bridge.navigate(desk, '/projects?do=new-project')
     await expect(desk).toHaveURL(/\/app\/projects$/)
     await expect(desk.getByRole('dialog', { name: 'New project' })).toBeVisible()
-  } finally {
-    await forgetInstances(home)
-    await far.remove()
-  }
-})
+  },
+)

@@ -88,9 +88,3 @@ export async function addInstance(
   const link = desk.getByRole('list', { name: 'Instances' }).getByRole('link', { name, exact: true })
   return (await link.getAttribute('href')) ?? ''
 }
-
-/** Forgets all that stories before have added. */
-export async function forgetInstances(home: TestPlatform): Promise<void> {
-  const { body } = await home.api<{ remotes: { id: string }[] }>('GET', '/instance/remotes')
-  for (const { id } of body.remotes) await home.api('DELETE', `/instance/remotes/${id}`)
-}

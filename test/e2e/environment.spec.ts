@@ -4,8 +4,6 @@ import type { EnvVar } from '../../server/contract/env-vars.ts'
 import type { TestPlatform } from '../support/platform.ts'
 import { expect, test } from './fixtures.ts'
 
-test.use({ harbour: 'environment' })
-
 const group = (desk: Page, name: string) => desk.getByRole('region', { name, exact: true })
 const stored = async (home: TestPlatform, slug: string) =>
   (await home.api<{ env_vars: EnvVar[] }>('GET', `/v1/projects/${slug}/env-vars`)).body.env_vars.map(({ key, value, environment }) => [

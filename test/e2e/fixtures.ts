@@ -1,36 +1,74 @@
 import { AxeBuilder } from '@axe-core/playwright'
 import { type Page, test as base, expect } from '@playwright/test'
-import { buildChanged } from '../../server/cli/prepare.mjs'
 import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
 import { type Repository, makeRepository } from '../support/repository.ts'
 import { settled } from './stage.ts'
 
-interface Shared {
-  /** Names the platform: stories that name the same one share it. Each file names its own. */
-  harbour: string
-  /** A whole platform with the process runtime. */
-  home: TestPlatform
+interface OfWorker {
+  /** '': the platform that all tests of a worker share. Another name: one that these tests have for themselves, and that keeps what each leaves. */
+  platform_name: string
+  workerHome: TestPlatform
+  workerOther: () => Promise<TestPlatform>
 }
 
-interface Own {
+interface OfTest {
+  /** A whole platform with the process runtime, without projects. */
+  home: TestPlatform
+  /** The same once more, for what happens between two; started when the first test of a worker asks for it. */
+  startOther: () => Promise<TestPlatform>
   /** The page of a browser that is signed in as the owner. */
   desk: Page
-  /** A git repository that goes when the story ends. */
+  /** A git repository that goes when the test ends. */
   repository: (files: Record<string, string>) => Repository
 }
 
-export const test = base.extend<Own, Shared>({
-  harbour: ['', { option: true, scope: 'worker' }],
-  home: [
-    // Another name makes another worker, and with it a platform that nobody has used.
-    async ({ harbour: _ }, use) => {
-      await buildDashboard()
+export const test = base.extend<OfTest, OfWorker>({
+  platform_name: ['', { option: true, scope: 'worker' }],
+  workerHome: [
+    async ({ platform_name: _ }, use) => {
       const home = await startTestPlatform({ runtime: 'process' })
       await use(home)
       await home.remove()
     },
-    { scope: 'worker', timeout: 120_000 },
+    { scope: 'worker' },
   ],
+  workerOther: [
+    // oxlint-disable-next-line no-empty-pattern -- Playwright asks for the braces
+    async ({}, use) => {
+      let other: Promise<TestPlatform> | undefined
+      await use(() => (other ??= startTestPlatform({ runtime: 'process' })))
+      await (await other)?.remove()
+    },
+    { scope: 'worker' },
+  ],
+  async home({ workerHome, platform_name }, use) {
+    await use(workerHome)
+    if (platform_name === '') await emptied(workerHome)
+  },
+  async startOther({ workerOther, platform_name }, use) {
+    let used: TestPlatform | undefined
+    await use(async () => (used = await workerOther()))
+    if (used && platform_name === '') await emptied(used)
+  },
+  /** A failure tells what the page could not fetch, what it complained about, and what it still waits for. */
+  async page({ page }, use, info) {
+    const seen: string[] = []
+    const open = new Set<string>()
+    page.on('request', (request) => open.add(request.url()))
+    page.on('requestfinished', (request) => open.delete(request.url()))
+    page.on('requestfailed', (request) => {
+      open.delete(request.url())
+      seen.push(`${request.url()}: ${request.failure()?.errorText}`)
+    })
+    page.on('console', (message) => message.type() === 'error' && seen.push(message.text()))
+    page.on('pageerror', ({ message }) => seen.push(message))
+    await use(page)
+    if (info.status === info.expectedStatus) return
+    await info.attach('what the page saw', {
+      body: [...seen, ...[...open].map((url) => `${url}: no answer yet`)].join('\n'),
+      contentType: 'text/plain',
+    })
+  },
   async desk({ home, page }, use) {
     await page.goto(await home.platform.signInUrl())
     await use(page)
@@ -46,6 +84,19 @@ export const test = base.extend<Own, Shared>({
     for (const repository of made) repository.remove()
   },
 })
+
+/** Removes what a test made, so that the next one finds no projects, tokens or other instances. */
+async function emptied({ api }: TestPlatform): Promise<void> {
+  const { projects } = (await api<{ projects: { slug: string }[] }>('GET', '/v1/projects?limit=100')).body
+  const { remotes } = (await api<{ remotes: { id: string }[] }>('GET', '/instance/remotes')).body
+  const { api_tokens } = (await api<{ api_tokens: { id: string }[] }>('GET', '/v1/tokens?limit=100')).body
+  const paths = [
+    ...projects.map(({ slug }) => `/v1/projects/${slug}`),
+    ...remotes.map(({ id }) => `/instance/remotes/${id}`),
+    ...api_tokens.map(({ id }) => `/v1/tokens/${id}`),
+  ]
+  await Promise.all(paths.map((path) => api('DELETE', path)))
+}
 
 export { expect } from '@playwright/test'
 
@@ -82,9 +133,15 @@ export async function expectFits(page: Page, name: string): Promise<void> {
   await expect.configure({ soft: true }).poll(over, `${name} fits its window`).toBe(0)
 }
 
-/** The dashboard as `npm start` builds it: `npm test` has done so; who runs one story by hand may not have. */
-export async function buildDashboard(): Promise<void> {
-  await buildChanged()
+/** Deploys a .tar.gz without a browser. */
+export async function upload(to: TestPlatform, slug: string, archive: Buffer): Promise<void> {
+  const answer = await fetch(`${to.platform.api_url}/v1/projects/${slug}/upload`, {
+    method: 'POST',
+    body: new Uint8Array(archive),
+    headers: { authorization: `Bearer ${to.platform.instance.token}`, 'content-type': 'application/gzip' },
+  })
+  const { deployment_id } = (await answer.json()) as { deployment_id: string }
+  expect((await to.ended(slug, deployment_id)).status).toBe('ready')
 }
 
 /** A server without dependencies that greets, and talks about it. */

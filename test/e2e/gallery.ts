@@ -5,15 +5,20 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { chromium } from '@playwright/test'
+import { allHere } from '../support/pace.ts'
+import { startTestPlatform } from '../support/platform.ts'
 import { chromiumPath } from '../support/requirements.ts'
+import { setScene } from './scene.ts'
 import { screens } from './screens.ts'
-import { closeScreen, openScreen, setStage } from './stage.ts'
+import { homeOf, openScreen, openWindow } from './stage.ts'
 
 const folder = join(import.meta.dirname, '../../out/gallery')
 const wanted = process.argv.slice(2)
 
 mkdirSync(folder, { recursive: true })
-const stage = await setStage({ pictures: true })
+const scene = await setScene({ pictures: true })
+/** Nobody has used it. */
+const empty = await startTestPlatform({ runtime: 'process' })
 const browser = await chromium.launch({
   ...(chromiumPath ? { executablePath: chromiumPath } : {}),
   args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
@@ -24,26 +29,29 @@ try {
       { width: 1280, height: 820 },
       { width: 390, height: 844 },
     ]) {
-      const context = await browser.newContext({ colorScheme, viewport, deviceScaleFactor: viewport.width < 500 ? 2 : 1, locale: 'en-GB' })
+      const context = await openWindow(browser, { colorScheme, viewport, deviceScaleFactor: viewport.width < 500 ? 2 : 1 })
       context.on('console', (message) => message.type() === 'error' && console.log(`  console: ${message.text()}`))
       context.on('weberror', (error) => console.log(`  page: ${error.error().message}`))
-      for (const screen of screens(stage.scene)) {
-        const { name, path, act } = screen
+      for (const screen of screens(scene.ids)) {
+        const { name, path, act, seen_by } = screen
         if (wanted.length > 0 && !wanted.some((part) => name.includes(part))) continue
-        const page = await openScreen(context, stage, screen)
-        await page.waitForTimeout(350)
+        const page = await context.newPage()
+        await openScreen(page, homeOf(seen_by === 'newcomer' ? empty : scene.home), screen)
+        if (!act && !screen.is_loading) await allHere(page)
         await page.screenshot({
           path: join(folder, `${name}-${colorScheme}-${viewport.width}.png`),
           fullPage: !act && !path.includes('deployments/'),
         })
         const wider = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
         console.log(`${name} ${colorScheme} ${viewport.width}${wider > 0 ? `  WIDER THAN THE WINDOW by ${wider}` : ''}`)
-        await closeScreen(page)
+        await page.close()
+        await context.setOffline(false)
       }
       await context.close()
     }
   }
 } finally {
   await browser.close()
-  await stage.remove()
+  await empty.remove()
+  await scene.remove()
 }

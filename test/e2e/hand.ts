@@ -198,3 +198,6 @@ async function whereIsFocus(target: Element): Promise<{ is_there: boolean; is_vi
   const [on, back] = isInGroup ? (isAcross ? ['ArrowRight', 'ArrowLeft'] : ['ArrowDown', 'ArrowUp']) : ['Tab', 'Shift+Tab']
   return { is_there: false, is_visible: false, is_in_sight: false, next: isAfter ? on : back, name }
 }
+
+/** Keys one after another belong together for a second and a half: sent at once, no pause of the machine comes between them. */
+export const spell = (page: Page, ...keys: string[]) => Promise.all(keys.map((key) => page.keyboard.press(key)))

@@ -1,9 +1,6 @@
 import type { Page } from '@playwright/test'
-import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
-import { type Way, addInstance, forgetInstances, makeToken, poisoned } from './elsewhere.ts'
+import { addInstance, makeToken, poisoned } from './elsewhere.ts'
 import { app, expect, test } from './fixtures.ts'
-
-test.use({ harbour: 'hostile' })
 
 const venom = `<img src=x onerror="window.bitten=1"></script><script>window.bitten=1</script>\u202Egnp.exe\u2066\u0007\u001b[2J${'W'.repeat(5000)}`
 const shown = '<img src=x onerror="window.bitten=1">'
@@ -22,20 +19,8 @@ console.log('data: x\\n\\nevent: status\\ndata: {"status":"live"}\\n')
 console.log('L'.repeat(50000))
 `
 
-let far: TestPlatform
-let evil: Way
-
-test.beforeAll(async () => {
-  far = await startTestPlatform({ runtime: 'process' })
-  evil = await poisoned(far, (key, text) =>
-    words.test(key) && !known.test(text) ? venom : /(^|_)(url|urls|href|origin)$/.test(key) ? 'javascript:window.bitten=1' : text,
-  )
-})
-test.afterEach(async ({ home }) => forgetInstances(home))
-test.afterAll(async () => {
-  await evil.close()
-  await far.remove()
-})
+const poison = (key: string, text: string) =>
+  words.test(key) && !known.test(text) ? venom : /(^|_)(url|urls|href|origin)$/.test(key) ? 'javascript:window.bitten=1' : text
 
 /** Nothing ran, nothing leads anywhere that runs, and the page is as wide as its window. */
 async function expectUnharmed(desk: Page, where: string): Promise<void> {
@@ -51,8 +36,9 @@ async function expectUnharmed(desk: Page, where: string): Promise<void> {
   expect.soft(found, where).toEqual({ bitten: false, handlers: 0, scripts: 0, links: [], wider: 0 })
 }
 
-test('whatever another instance says stands there as text', async ({ desk, home, repository }) => {
-  test.setTimeout(240_000)
+test('whatever another instance says stands there as text', { tag: '@full' }, async ({ desk, home, startOther, repository }) => {
+  const far = await startOther()
+  const evil = await poisoned(far, poison)
   const made = repository(app('evil', evilLog))
   await far.createProject({ slug: 'siren', name: 'Siren', repo_url: made.url })
   const { id } = await far.ended('siren', (await far.deploy('siren')).id)
@@ -106,6 +92,7 @@ test('whatever another instance says stands there as text', async ({ desk, home,
     await expectUnharmed(desk, `all instances at ${width}`)
   }
   expect(strays).toEqual([])
+  await evil.close()
 })
 
 test('an answer of a shape that is none of ours shows as an error, and the next try goes on', async ({ desk, home }) => {

@@ -1,21 +1,26 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Preview } from '../../server/contract/previews.ts'
-import { type TestPlatform, startTestPlatform, until } from '../support/platform.ts'
-import { type Repository, makeRepository } from '../support/repository.ts'
+import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
+import { type Repository, makeRepository, tinyServer } from '../support/repository.ts'
+import { until } from '../support/until.ts'
 
-/** A harbour with ships in every state, all of it real: repositories, builds, running apps. For the gallery and for looks at every screen. */
+/** Projects in every state, all of it real: repositories, builds, running apps. For the gallery and for looks at every screen. */
 export interface Scene {
   home: TestPlatform
+  ids: SceneIds
+  remove(): Promise<void>
+}
+
+/** Deployments that the addresses of screens name. */
+export interface SceneIds {
   /** Of the project `harbour-shop`: one that serves, one that failed. */
   serving_id: string
   failed_id: string
-  /** Of the project `night-ferry`: its build runs until `finishBuild` is called. */
+  /** Of the project `night-ferry`: its build runs until the scene is removed. */
   running_id: string
-  finishBuild(): void
-  remove(): Promise<void>
 }
 
 /** A page that is worth a picture, wide and narrow. */
@@ -32,14 +37,13 @@ article{padding:18px;border-radius:14px;background:#fff;box-shadow:0 2px 14px #1
 }
 
 /** An app that talks while it runs, in colour, and whose build has something to say. */
-export function talkativeApp(version: string, build = "console.log('built')"): Record<string, string> {
+function talkativeApp(version: string, build = "console.log('built')"): Record<string, string> {
   return {
     'package.json': JSON.stringify(
       { name: 'shop', private: true, scripts: { build: 'node build.js', start: 'node server.js' }, engines: { node: '>=20' } },
       null,
       2,
     ),
-    'package-lock.json': JSON.stringify({ name: 'shop', lockfileVersion: 3, requires: true, packages: { '': { name: 'shop' } } }, null, 2),
     'build.js': build,
     'server.js': `
 const http = require('node:http')
@@ -81,161 +85,142 @@ console.error('    41 | import { prices } from "./prices.ts"')
 process.exit(1)
 `
 
-/** `pictures`: screenshots are taken too, and waited for. */
+/**
+ * Each state is made by as few real deployments as it takes, side by side. `pictures`: more projects and previews, and screenshots of
+ * what is deployed, which are waited for.
+ */
 export async function setScene({ pictures = false } = {}): Promise<Scene> {
   const home = await startTestPlatform({ runtime: 'process', ...(pictures ? { screenshots: true } : {}) })
-  const gates = mkdtempSync(join(tmpdir(), 'homeport-scene-'))
-  const gate = join(gates, 'go')
+  const folder = mkdtempSync(join(tmpdir(), 'homeport-scene-'))
+  const finish_file = join(folder, 'finish')
   const repositories: Repository[] = []
-  const repository = (files: Record<string, string>) => {
+
+  /** A repository whose newest commit has an author and a message. */
+  const repository = (author: string, message: string, files: Record<string, string>) => {
     const made = makeRepository(files)
     repositories.push(made)
+    commit(made, author, message, { 'README.md': `# ${message}` })
     return made
   }
-  const signed = (made: Repository, author: string, files: Record<string, string | null>, message: string) => {
-    made.commit(files, message)
-    execFileSync(
-      'git',
-      [
-        '-c',
-        'user.name=Homeport',
-        '-c',
-        'user.email=a@example.com',
-        'commit',
-        '--quiet',
-        '--amend',
-        '--no-edit',
-        `--author=${author} <a@example.com>`,
-      ],
-      { cwd: made.folder },
-    )
-  }
+  const create = (slug: string, name: string, made?: Repository) => home.createProject({ slug, name, ...(made && { repo_url: made.url }) })
   const deploy = async (slug: string) => home.ended(slug, (await home.deploy(slug)).id)
+  const pages = (name: string) => repository('Ida Brekke', `Say what the ${name} is for`, { 'index.html': `<!doctype html><h1>${name}</h1>` })
 
-  for (const [name, slug] of [
-    ['Lighthouse', 'lighthouse'],
-    ['Tide tables', 'tide-tables'],
-    ['Pilot book', 'pilot-book'],
-  ] as const) {
-    const made = repository({ 'index.html': `<!doctype html><title>${name}</title><h1>${name}</h1>` })
-    signed(made, 'Ida Brekke', { 'about.html': `<h1>About ${name}</h1>` }, `Say what the ${name.toLowerCase()} is for`)
-    await home.createProject({ name, slug, repo_url: made.url })
-    await deploy(slug)
+  async function stopped(): Promise<void> {
+    await create('lighthouse', 'Lighthouse', pages('lighthouse'))
+    await deploy('lighthouse')
+    await home.api('POST', '/v1/projects/lighthouse/stop')
   }
-  await home.api('POST', '/v1/projects/lighthouse/stop')
+  async function failed(): Promise<void> {
+    const files = { ...talkativeApp('1.0'), 'build.js': brokenBuild }
+    await create('customs', 'Customs declarations', repository('Jonas Vik', 'Declare the goods before the ship is in', files))
+    await deploy('customs')
+  }
+  async function asleep(): Promise<void> {
+    await home.api('PATCH', '/instance/settings', { sleep_after_s: 1 })
+    await create('fog-horn', 'Fog horn', repository('Jonas Vik', 'Sound twice a minute', tinyServer('Fog horn')))
+    await deploy('fog-horn')
+    await until(async () => (await home.project('fog-horn')).is_cold || undefined, { what: 'fog-horn asleep' })
+    await home.api('PATCH', '/instance/settings', { sleep_after_s: 900 })
+  }
+  async function shop(): Promise<Omit<SceneIds, 'running_id'>> {
+    const made = repository('Ida Brekke', 'Open the shop', talkativeApp('Harbour Shop 1.0', buildTalk))
+    await create('harbour-shop', 'Harbour shop', made)
+    const path = '/v1/projects/harbour-shop'
+    await home.api('POST', `${path}/domains`, { hostname: 'boats.example.com' })
+    await home.api('POST', `${path}/domains/purchase`, { hostname: 'harbour.test' })
+    await home.api('POST', `${path}/database`)
+    await home.api('POST', '/instance/projects/harbour-shop/database/dumps')
+    await home.api('POST', `${path}/env-vars`, { vars: variables })
+    await deploy('harbour-shop')
+    commit(made, 'Ida Brekke', 'Move the price list into its own file', { 'build.js': brokenBuild })
+    const failed_id = (await deploy('harbour-shop')).id
+    commit(made, 'Ida Brekke', 'Mend the price list, and round to whole øre', talkativeApp('Harbour Shop 1.2', buildTalk))
+    const serving_id = (await deploy('harbour-shop')).id
 
-  const broken = repository(talkativeApp('1.0', brokenBuild))
-  signed(broken, 'Jonas Vik', { 'README.md': '# Customs' }, 'Declare the goods before the ship is in')
-  await home.createProject({ name: 'Customs declarations', slug: 'customs', repo_url: broken.url })
-  await deploy('customs')
-
-  const shop = repository(talkativeApp('Harbour Shop 1.0', buildTalk))
-  signed(shop, 'Ida Brekke', { 'README.md': '# Shop' }, 'Open the shop')
-  await home.createProject({ name: 'Harbour shop', slug: 'harbour-shop', repo_url: shop.url })
-  await home.api('POST', '/v1/projects/harbour-shop/domains', { hostname: 'boats.example.com' })
-  await home.api('POST', '/v1/projects/harbour-shop/domains/purchase', { hostname: 'harbour.test' })
-  await home.api('POST', '/v1/projects/harbour-shop/database')
-  await home.api('POST', '/instance/projects/harbour-shop/database/dumps')
-  // Its production is deployed by hand here, version by version.
-  await home.api('PATCH', '/instance/projects/harbour-shop/watching', { deploys_pushes: false })
-  await home.api('POST', '/v1/projects/harbour-shop/env-vars', {
-    vars: [
-      { key: 'CURRENCY', value: 'NOK' },
-      { key: 'TIDE_API', value: 'https://tides.example.com' },
-      { key: 'PAYMENT_KEY', value: 'sk_live_51Hx0', environment: 'production', is_sensitive: true },
-      { key: 'SIGNING_KEY', value: '-----BEGIN KEY-----\nMIIB4w\n-----END KEY-----', environment: 'production' },
-    ],
-  })
-  await deploy('harbour-shop')
-  signed(shop, 'Jonas Vik', talkativeApp('Harbour Shop 1.1', buildTalk), 'Show prices with and without duty')
-  await deploy('harbour-shop')
-  signed(shop, 'Ida Brekke', { 'build.js': brokenBuild }, 'Move the price list into its own file')
-  const failed_id = (await deploy('harbour-shop')).id
-  signed(shop, 'Ida Brekke', talkativeApp('Harbour Shop 1.2', buildTalk), 'Mend the price list, and round to whole øre')
-  const serving_id = (await deploy('harbour-shop')).id
-  const horn = repository(talkativeApp('Fog horn'))
-  signed(horn, 'Jonas Vik', { 'README.md': '# Fog horn' }, 'Sound twice a minute')
-  await home.createProject({ name: 'Fog horn', slug: 'fog-horn', repo_url: horn.url })
-  await deploy('fog-horn')
-  await home.edge('fog-horn.localhost')
-  // Both fall asleep; the shop is woken again by its visitors.
-  await home.api('PATCH', '/instance/settings', { sleep_after_s: 1 })
-  for (const slug of ['fog-horn', 'harbour-shop'])
-    await until(async () => (await home.project(slug)).is_cold || undefined, { what: `${slug} asleep` })
-  await home.api('PATCH', '/instance/settings', { sleep_after_s: 900 })
-  for (const path of ['/', '/boats', '/boats/wooden', '/slow', '/cart', '/checkout', '/boats', '/boats', '/old', '/lost', '/broken'])
-    await home.edge('harbour-shop.localhost', path)
-  await home.api('POST', '/v1/projects/harbour-shop/cache/token')
-  await home.api('POST', '/v1/projects/harbour-shop/cache/purge-tags', { tags: ['price-list', 'boats'] })
-  for (const path of ['/boats', '/boats', '/boats/wooden', '/boats', '/boats/wooden']) await home.edge('harbour-shop.localhost', path)
-
-  if (pictures) await pictured(home, 'harbour-shop', serving_id)
-
-  // What previews have redeploys nothing.
-  await home.api('POST', '/v1/projects/harbour-shop/env-vars', {
-    vars: [
-      { key: 'TIDE_API', value: 'https://staging.tides.example.com', environment: 'preview' },
-      { key: 'PAYMENT_KEY', value: 'sk_test_51Hx0', environment: 'preview', is_sensitive: true },
-    ],
-  })
-  await home.createProject({ name: 'Chart room', slug: 'chart-room' })
-  await home.api('POST', '/instance/backups')
-  for (const [branch, author, files, message] of [
-    ['feature/tide-widget', 'Solveig Aas', talkativeApp('Harbour Shop with tides', buildTalk), 'Show the tide beside each berth'],
-    ['round-to-ore', 'Ida Brekke', { 'build.js': brokenBuild }, 'Round to whole øre everywhere'],
-    ['winter-colours', 'Jonas Vik', talkativeApp('Harbour Shop in winter', buildTalk), 'Winter colours, and a map that folds'],
-  ] as const) {
-    execFileSync('git', ['switch', '--quiet', '-c', branch, 'main'], { cwd: shop.folder })
-    signed(shop, author, files, message)
-    const sha = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: shop.folder, encoding: 'utf8' }).trim()
+    const branches: [name: string, author: string, message: string, files: Record<string, string>][] = [
+      ['feature/tide-widget', 'Solveig Aas', 'Show the tide beside each berth', talkativeApp('Harbour Shop with tides', buildTalk)],
+      ['round-to-ore', 'Ida Brekke', 'Round to whole øre everywhere', { 'build.js': brokenBuild }],
+    ]
+    if (pictures) branches.push(['winter-colours', 'Jonas Vik', 'Winter colours, and a map that folds', talkativeApp('Winter', buildTalk)])
+    for (const [branch, author, message, files] of branches) {
+      const git = (...args: string[]) => execFileSync('git', args, { cwd: made.folder })
+      // The branch appears with its commit: the platform may look at any moment, and deploys what it sees.
+      git('switch', '--quiet', '--detach', 'main')
+      commit(made, author, message, files)
+      git('branch', branch)
+    }
     await home.api('POST', '/instance/projects/harbour-shop/watching/check')
-    await until(
-      async () => {
-        const { body } = await home.api<{ previews: Preview[] }>('GET', '/v1/projects/harbour-shop/previews')
-        return body.previews.find((one) => one.branch === branch && one.commit_sha === sha && /ready|failed/.test(one.status))
-      },
-      { what: `the preview of ${branch}` },
-    )
+    await until(async () => (await previewsOf(home)).filter(({ status }) => /ready|failed/.test(status)).length === branches.length || undefined, {
+      what: 'the previews of harbour-shop',
+    })
+    return { serving_id, failed_id }
   }
-
-  const ferry = repository(
-    talkativeApp(
-      'Night ferry',
-      `${buildTalk}
-console.log('waiting for the tide')
-const timer = setInterval(() => require('node:fs').existsSync(${JSON.stringify(gate)}) && clearInterval(timer), 50)`,
-    ),
-  )
-  signed(ferry, 'Solveig Aas', { 'README.md': '# Night ferry' }, 'Sail at eleven on Fridays')
-  await home.createProject({ name: 'Night ferry', slug: 'night-ferry', repo_url: ferry.url })
-  const running_id = (await home.deploy('night-ferry')).id
-  await until(async () => (await home.deployment('night-ferry', running_id)).build_log.includes('waiting for the tide') || undefined, {
-    what: 'the build of the ferry',
-  })
+  async function visits(): Promise<void> {
+    const ask = (paths: string) =>
+      paths.split(' ').reduce((before, path) => before.then(() => home.edge('harbour-shop.localhost', path)), Promise.resolve<unknown>(0))
+    await ask('/ /boats /boats/wooden /slow /cart /checkout /boats /boats /old /lost /broken')
+    await home.api('POST', '/v1/projects/harbour-shop/cache/token')
+    await home.api('POST', '/v1/projects/harbour-shop/cache/purge-tags', { tags: ['price-list', 'boats'] })
+    await ask('/boats /boats /boats/wooden /boats /boats/wooden')
+  }
+  /** Its build holds a place among those that may run at once: it comes last. */
+  async function building(): Promise<string> {
+    const wait = `console.log('waiting for the tide'); setInterval(() => require('node:fs').existsSync(${JSON.stringify(finish_file)}) && process.exit(), 50)`
+    await create('night-ferry', 'Night ferry', repository('Solveig Aas', 'Sail at eleven on Fridays', talkativeApp('Night ferry', buildTalk + wait)))
+    const { id } = await home.deploy('night-ferry')
+    const isWaiting = async () => (await home.deployment('night-ferry', id)).build_log.includes('waiting for the tide') || undefined
+    await until(isWaiting, { what: 'the build of night-ferry' })
+    return id
+  }
+  async function extras(): Promise<void> {
+    for (const [slug, name] of [
+      ['tide-tables', 'Tide tables'],
+      ['pilot-book', 'Pilot book'],
+    ] as const) {
+      await create(slug, name, pages(name))
+      await deploy(slug)
+    }
+  }
 
   await home.api('POST', '/v1/tokens', { name: 'Deploys from CI' })
-
+  await create('chart-room', 'Chart room')
+  const [ids] = await Promise.all([shop(), stopped(), failed(), asleep(), ...(pictures ? [extras()] : [])])
+  await visits()
+  await home.api('POST', '/instance/backups')
+  const running_id = await building()
   if (pictures) {
-    const { previews } = (await home.api<{ previews: Preview[] }>('GET', '/v1/projects/harbour-shop/previews')).body
-    for (const { deployment_id, url } of previews) if (url !== null) await pictured(home, 'harbour-shop', deployment_id)
+    await pictured(home, 'harbour-shop', ids.serving_id)
+    for (const { deployment_id, url } of await previewsOf(home)) if (url !== null) await pictured(home, 'harbour-shop', deployment_id)
   }
-
   return {
     home,
-    serving_id,
-    failed_id,
-    running_id,
-    finishBuild: () => {
-      if (!existsSync(gate)) writeFileSync(gate, '')
-    },
+    ids: { ...ids, running_id },
     async remove() {
-      writeFileSync(gate, '')
+      writeFileSync(finish_file, '')
       await home.remove()
       for (const made of repositories) made.remove()
-      rmSync(gates, { recursive: true, force: true })
+      rmSync(folder, { recursive: true, force: true })
     },
   }
 }
+
+const variables = [
+  { key: 'CURRENCY', value: 'NOK' },
+  { key: 'TIDE_API', value: 'https://tides.example.com' },
+  { key: 'TIDE_API', value: 'https://staging.tides.example.com', environment: 'preview' },
+  { key: 'PAYMENT_KEY', value: 'sk_live_51Hx0', environment: 'production', is_sensitive: true },
+  { key: 'PAYMENT_KEY', value: 'sk_test_51Hx0', environment: 'preview', is_sensitive: true },
+  { key: 'SIGNING_KEY', value: '-----BEGIN KEY-----\nMIIB4w\n-----END KEY-----', environment: 'production' },
+]
+
+function commit(to: Repository, author: string, message: string, files: Record<string, string>): void {
+  to.commit(files, message)
+  const identity = ['-c', 'user.name=Homeport', '-c', 'user.email=a@example.com']
+  execFileSync('git', [...identity, 'commit', '--quiet', '--amend', '--no-edit', `--author=${author} <a@example.com>`], { cwd: to.folder })
+}
+
+const previewsOf = async (home: TestPlatform) => (await home.api<{ previews: Preview[] }>('GET', '/v1/projects/harbour-shop/previews')).body.previews
 
 async function pictured(home: TestPlatform, slug: string, id: string): Promise<void> {
   await until(

@@ -4,12 +4,12 @@ import { zipOf } from '../support/archives.ts'
 import { promoteAnew, promoteFrom, withBerth } from './berth.ts'
 import { withBridge } from './bridge.ts'
 import { lengthened } from './lengthened.ts'
-import type { Scene } from './scene.ts'
+import type { SceneIds } from './scene.ts'
 import { bring, broken, dialog, heldBack, hover, newProject, pick, silent, tokenless } from './screen-acts.ts'
 
 /**
  * Every screen, dialog, menu, and empty, loading and broken state of the dashboard, once: `gallery.ts` takes pictures of
- * them and `access.spec.ts` holds them to what everybody needs. A new screen is one entry here.
+ * them and `screens.spec.ts` holds them to what everybody needs. A new screen is one entry here.
  */
 export interface Screen {
   /** Of its picture, and of the finding about it. */
@@ -22,14 +22,13 @@ export interface Screen {
   before?: (page: Page) => Promise<unknown>
   /** It is looked at while it still waits for its answers. */
   is_loading?: boolean
+  /** What it does to its page outlives a navigation: a slow line, something dragged, the desktop's bridge. */
+  alters_page?: true
   /** Brings the page to what it is about, and waits until that is in sight. */
   act?: (page: Page) => Promise<unknown>
 }
 
-/** Of what the addresses speak. */
-type Known = Pick<Scene, 'serving_id' | 'failed_id' | 'running_id'>
-
-export const screens = (scene: Known): Screen[] => [
+export const screens = (scene: SceneIds): Screen[] => [
   { name: 'sign-in', path: '', seen_by: 'guest' },
   { name: 'welcome', path: '', seen_by: 'newcomer' },
   {
@@ -54,7 +53,7 @@ export const screens = (scene: Known): Screen[] => [
   { name: 'no-project', path: 'projects/gone' },
   { name: 'no-page', path: 'nowhere' },
   { name: 'previews', path: 'projects/harbour-shop/previews' },
-  { name: 'previews-none', path: 'projects/tide-tables/previews' },
+  { name: 'previews-none', path: 'projects/lighthouse/previews' },
   { name: 'previews-no-repository', path: 'projects/chart-room/previews' },
   { name: 'upload-dialog', path: 'projects/harbour-shop?do=upload', act: dialog },
   {
@@ -65,6 +64,7 @@ export const screens = (scene: Known): Screen[] => [
   {
     name: 'upload-under-way',
     path: 'projects/harbour-shop',
+    alters_page: true,
     async act(page) {
       const line = await page.context().newCDPSession(page)
       await line.send('Network.enable')
@@ -73,7 +73,7 @@ export const screens = (scene: Known): Screen[] => [
       await page.getByText('left').waitFor()
     },
   },
-  { name: 'drop', path: 'projects/harbour-shop', act: hover },
+  { name: 'drop', path: 'projects/harbour-shop', alters_page: true, act: hover },
   { name: 'promote', path: 'projects/harbour-shop?do=promote', before: withBerth, act: promoteAnew },
   {
     name: 'promote-again',
@@ -82,7 +82,13 @@ export const screens = (scene: Known): Screen[] => [
     act: (page) => page.getByText('is there already').waitFor(),
   },
   { name: 'promote-nowhere', path: 'projects/harbour-shop?do=promote', act: (page) => page.getByText('No other instance yet').waitFor() },
-  { name: 'promote-under-way', path: 'projects/harbour-shop?do=promote', before: withBerth, act: (page) => promoteFrom(page, 'waits') },
+  {
+    name: 'promote-under-way',
+    path: 'projects/harbour-shop?do=promote',
+    alters_page: true,
+    before: withBerth,
+    act: (page) => promoteFrom(page, 'waits'),
+  },
   { name: 'promote-failed', path: 'projects/harbour-shop?do=promote', before: withBerth, act: (page) => promoteFrom(page, 'gone') },
   {
     name: 'new-project-from-another',
@@ -195,7 +201,7 @@ export const screens = (scene: Known): Screen[] => [
   { name: 'disk', path: 'instance/disk' },
   { name: 'disk-clean', path: 'instance/disk?do=clean', act: dialog },
   { name: 'backups', path: 'instance/backups' },
-  { name: 'desktop', path: 'instance/desktop', before: withBridge },
+  { name: 'desktop', path: 'instance/desktop', alters_page: true, before: withBridge },
   { name: 'desktop-browser', path: 'instance/desktop' },
   { name: 'account', path: 'account' },
   { name: 'token-dialog', path: 'account?do=token', act: dialog },
@@ -343,7 +349,7 @@ export const screens = (scene: Known): Screen[] => [
 ]
 
 /** All that may be long is long, and all that may be many is many. */
-const long = (scene: Known): Screen[] =>
+const long = (scene: SceneIds): Screen[] =>
   [
     ['projects', ''],
     ['overview', 'projects/harbour-shop'],

@@ -1,63 +1,71 @@
-import { type BrowserContext, type Page, expect } from '@playwright/test'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from '@playwright/test'
 import { keptPromotions } from '../../renderer/stores/promotions.ts'
-import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
-import { type Scene, setScene } from './scene.ts'
+import { watchPace } from '../support/pace.ts'
+import { type TestPlatform, createClient } from '../support/platform.ts'
+import type { SceneIds } from './scene.ts'
 import type { Screen } from './screens.ts'
 
-/** The platforms that the screens are of. */
-export interface Stage {
-  scene: Scene
-  /** Nobody has used it. */
-  empty: TestPlatform
-  remove(): Promise<void>
+/** A platform whose dashboard is looked at. */
+export interface Home {
+  dashboard_url: string
+  signInUrl(): Promise<string>
 }
 
-export async function setStage({ pictures = false } = {}): Promise<Stage> {
-  const scene = await setScene({ pictures })
-  const empty = await startTestPlatform({ runtime: 'process' })
-  return {
-    scene,
-    empty,
-    async remove() {
-      await empty.remove()
-      await scene.remove()
-    },
-  }
+export const homeOf = ({ platform }: TestPlatform): Home => ({ dashboard_url: platform.dashboard_url, signInUrl: () => platform.signInUrl() })
+
+/** What the process that holds the scene tells others about it. */
+export interface SharedScene {
+  instance: Parameters<typeof createClient>[0]
+  dashboard_url: string
+  ids: SceneIds
+}
+
+/** The environment variable with the address where the scene is asked for. */
+export const sceneVariable = 'HOMEPORT_TEST_SCENE'
+
+/** Of this run: the first who asks has it built. */
+export async function sharedScene(): Promise<{ home: Home; ids: SceneIds }> {
+  const response = await fetch(process.env[sceneVariable] ?? '')
+  if (!response.ok) throw new Error(await response.text())
+  const { instance, dashboard_url, ids } = (await response.json()) as SharedScene
+  const { api } = createClient(instance)
+  const signInUrl = async () => (await api<{ url: string }>('POST', '/instance/sign-in-links')).body.url
+  return { home: { dashboard_url, signInUrl }, ids }
+}
+
+/** A window whose pages note what jumps in them. */
+export async function openWindow(browser: Browser, options: BrowserContextOptions): Promise<BrowserContext> {
+  const context = await browser.newContext({ locale: 'en-GB', ...options })
+  await watchPace(context)
+  // A promotion that another screen left in the middle would be offered here.
+  await context.addInitScript((key) => self === top && localStorage.removeItem(key), keptPromotions)
+  return context
 }
 
 const lastSeenBy = new WeakMap<BrowserContext, Screen['seen_by']>()
 
-/** The gallery has no runner that would be patient for it. */
-const patience = { timeout: 20_000 }
-
-/** A page of its own for each screen, so that what one leaves behind (a slow line, an upload) is nowhere else. */
-export async function openScreen(context: BrowserContext, { scene, empty }: Stage, screen: Screen): Promise<Page> {
-  const { path, seen_by = 'owner', before, is_loading = false, act } = screen
-  const home = seen_by === 'newcomer' ? empty : scene.home
-  const page = await context.newPage()
-  // What hangs is said at once, and is not the whole list's end.
-  page.setDefaultTimeout(20_000)
-  // A promotion that another screen left in the middle would be offered here.
-  await page.addInitScript((key) => self === top && localStorage.removeItem(key), keptPromotions)
+/** Brings a page of a window to what the screen is about. */
+export async function openScreen(page: Page, home: Home, { path, seen_by = 'owner', before, is_loading = false, act }: Screen): Promise<void> {
+  const context = page.context()
   if (lastSeenBy.get(context) !== seen_by) {
     if (seen_by === 'guest') await context.clearCookies()
-    else await page.goto(await home.platform.signInUrl())
+    else await page.goto(await home.signInUrl())
     lastSeenBy.set(context, seen_by)
   }
   await before?.(page)
-  await page.goto(`${home.platform.dashboard_url}${path}`)
-  const skeletons = page.locator('.skeleton, .skeleton-row')
-  await expect(page.locator('h1').first(), `${screen.name} has its heading`).toBeVisible(patience)
-  if (is_loading) await expect(skeletons.first()).toBeVisible(patience)
-  else await expect(skeletons, `${screen.name} has its answers`).toHaveCount(0, patience)
+  await page.goto(`${home.dashboard_url}${path}`)
+  await page.locator('h1').first().waitFor()
+  if (is_loading) await page.locator('.skeleton, .skeleton-row').first().waitFor()
+  else await page.waitForFunction(() => document.querySelector('.skeleton, .skeleton-row') === null)
   await act?.(page)
   await settled(page)
-  return page
 }
 
-export async function closeScreen(page: Page): Promise<void> {
-  await page.close()
+/** What a screen did to its page by routes and by the line is undone; `alters_page` says that more than that was done. */
+export async function leaveScreen(page: Page, { alters_page = false }: Screen): Promise<void> {
   await page.context().setOffline(false)
+  if (alters_page) await page.close()
+  else await page.unrouteAll({ behavior: 'ignoreErrors' })
 }
 
 /** The last entrance has ended when nothing moves but what turns for ever. */

@@ -1,4 +1,4 @@
-import type { BrowserContext, Page } from '@playwright/test'
+import type { BrowserContext, Page, Request } from '@playwright/test'
 
 /** How smoothly a stretch of time went, as the page itself saw it. */
 interface Pace {
@@ -15,6 +15,8 @@ interface Seen {
   tasks: number[]
   shifts: { value: number; who: string[] }[]
   frames: number[]
+  /** Takes up what the browser has not reported yet. */
+  noteShifts(): void
 }
 
 declare global {
@@ -23,20 +25,29 @@ declare global {
   }
 }
 
+/** Requests of watched pages that have not been answered yet. Streams never are. */
+const underWay = new Set<Request>()
+const isStream = (request: Request) => /\/events|\/stream|-logs/.test(request.url())
+
 /** To be called before a page is opened: it then notes what holds it up and what jumps. */
 export async function watchPace(pages: Page | BrowserContext): Promise<void> {
+  const context = 'pages' in pages ? pages : pages.context()
+  context.on('request', (request) => isStream(request) || underWay.add(request))
+  for (const end of ['requestfinished', 'requestfailed'] as const) context.on(end as 'requestfinished', (request) => underWay.delete(request))
   await pages.addInitScript(() => {
-    const seen: Seen = { tasks: [], shifts: [], frames: [] }
+    const seen: Seen = { tasks: [], shifts: [], frames: [], noteShifts: () => note(observer.takeRecords()) }
     window.homeportPace = seen
     new PerformanceObserver((list) => seen.tasks.push(...list.getEntries().map(({ duration }) => duration))).observe({ type: 'longtask' })
-    new PerformanceObserver((list) => {
-      for (const entry of list.getEntries()) {
+    const note = (entries: PerformanceEntryList) => {
+      for (const entry of entries) {
         const shift = entry as PerformanceEntry & { value: number; hadRecentInput: boolean; sources?: { node?: Node | null }[] }
         if (shift.hadRecentInput) continue
         const who = (shift.sources ?? []).map(({ node }) => (node instanceof Element ? `${node.tagName.toLowerCase()}.${node.className}` : 'text'))
         seen.shifts.push({ value: shift.value, who })
       }
-    }).observe({ type: 'layout-shift', buffered: true })
+    }
+    const observer = new PerformanceObserver((list) => note(list.getEntries()))
+    observer.observe({ type: 'layout-shift', buffered: true })
     let before = 0
     const turn = (now: number) => {
       if (before > 0) seen.frames.push(now - before)
@@ -71,23 +82,24 @@ export async function paceOf(page: Page, act: () => Promise<unknown>): Promise<P
 
 /** What moved by itself since the page was opened or asked last: how much, and who. */
 export async function shiftOf(page: Page): Promise<{ sum: number; who: string[] }> {
-  const shifts = await page.evaluate(() => window.homeportPace.shifts.splice(0))
+  const shifts = await page.evaluate(() => {
+    window.homeportPace.noteShifts()
+    return window.homeportPace.shifts.splice(0)
+  })
   return {
     sum: shifts.reduce((sum, { value }) => sum + value, 0),
     who: [...new Set(shifts.flatMap(({ value, who }) => who.map((one) => `${one} (${value.toFixed(3)})`)))],
   }
 }
 
-/** What comes later has come: figures, pictures, the scripts of other screens. */
+/** What comes later has come (figures, pictures, the scripts of other screens): the page has nothing to do and asks for nothing more. */
 export async function allHere(page: Page): Promise<void> {
-  await page.evaluate(async () => {
-    const count = () => performance.getEntriesByType('resource').length
-    let known
-    do {
-      known = count()
-      await new Promise((resolve) => setTimeout(resolve, 300))
-    } while (count() !== known)
-  })
+  for (;;) {
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestIdleCallback(resolve))))
+    const open = [...underWay].filter((request) => request.frame().page() === page)
+    if (open.length === 0) return
+    await Promise.all(open.map((request) => request.response().then((response) => response?.finished())))
+  }
 }
 
 /** Milliseconds from what a person does (a key, a click) until what comes of it is painted. `isThere` runs in the page. */

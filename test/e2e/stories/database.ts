@@ -26,8 +26,8 @@ export async function databaseToPsql(teller: Teller): Promise<void> {
   await expect(desk).toHaveURL(/\/projects\/told\/database$/)
   await expect(desk.getByText('it is deployed again, so that it has it')).toBeVisible()
   await hand.press(desk.getByRole('button', { name: 'Make a database' }))
-  await expect(desk.getByRole('heading', { name: 'Connection', exact: true })).toBeVisible({ timeout: 60_000 })
-  await expect(desk.getByText('The app runs and has DATABASE_URL.')).toBeVisible({ timeout: 60_000 })
+  await expect(desk.getByRole('heading', { name: 'Connection', exact: true })).toBeVisible()
+  await expect(desk.getByText('The app runs and has DATABASE_URL.')).toBeVisible()
   expect((await home.edge('told.localhost')).body).toBe('postgresql:')
 
   // Hidden until it is asked for, but copied whole.

@@ -39,7 +39,7 @@ export async function environmentChanged(teller: Teller): Promise<void> {
 
   // Production is deployed again by itself, and the page follows it to its end.
   await expect(desk.getByRole('link', { name: 'See the deployment' })).toBeVisible()
-  await expect(desk.getByText('The app runs with the variables as they are now.')).toBeVisible({ timeout: 60_000 })
+  await expect(desk.getByText('The app runs with the variables as they are now.')).toBeVisible()
   expect(await says()).toBe('ahoy-from-here')
 
   // Hidden, and not even in the page; shown and copied when asked for by itself.
@@ -75,7 +75,7 @@ export async function environmentChanged(teller: Teller): Promise<void> {
   expect(await says()).toBe('ahoy-from-here')
   await desk.reload()
   await hand.press(desk.getByRole('button', { name: 'Deploy now' }))
-  await expect(desk.getByText('The app runs with the variables as they are now.')).toBeVisible({ timeout: 60_000 })
+  await expect(desk.getByText('The app runs with the variables as they are now.')).toBeVisible()
   expect(await says()).toBe('ho-ho-from-there')
 
   const deleting = desk.getByRole('dialog', { name: 'Delete GREETING?' })
@@ -89,7 +89,7 @@ export async function environmentChanged(teller: Teller): Promise<void> {
   await expect(desk.getByRole('heading', { name: 'No variables yet', exact: true })).toBeVisible()
   await hand.press(desk.getByRole('link', { name: 'See the deployment' }))
   await expect(desk).toHaveURL(/\/deployments\/dpl_/)
-  await expect.poll(says, { timeout: 60_000 }).toBe('undefined')
+  await expect.poll(says).toBe('undefined')
 
   for (const secret of ['ahoy-from-here', 'ho-ho-from-there']) {
     expect(addresses.filter((address) => address.includes(secret))).toEqual([])

@@ -31,7 +31,7 @@ export async function firstRun(teller: Teller): Promise<void> {
   await expect(desk).toHaveURL(/\/projects\/my-grand-cafe\/deployments\/dpl_/)
   await expect(desk.getByRole('list', { name: 'Steps' })).toContainText('Health check')
   const head = desk.locator('.report-head')
-  await expect(head.getByText('Ready')).toBeVisible({ timeout: 60_000 })
+  await expect(head.getByText('Ready')).toBeVisible()
   await expect(desk.locator('.log-text', { hasText: 'compiled Hello, harbour' })).toBeVisible()
   await expect(head.getByText('In service')).toBeVisible()
 

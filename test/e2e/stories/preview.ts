@@ -20,8 +20,8 @@ export async function previewOpened(teller: Teller): Promise<void> {
   await hand.press(desk.getByRole('button', { name: 'Check now' }))
   const rows = desk.getByRole('region', { name: 'Previews' }).getByRole('listitem')
   const row = rows.filter({ hasText: 'feature/new-crane' })
-  await expect(row).toContainText('Lift twice as much', { timeout: 60_000 })
-  await expect(row).toContainText('Live', { timeout: 60_000 })
+  await expect(row).toContainText('Lift twice as much')
+  await expect(row).toContainText('Live')
   expect(await visit(teller, row.getByRole('link', { name: /^feature-new-crane--quay\.localhost/ }))).toBe('a new crane')
 
   // Its log is its own.
@@ -43,7 +43,7 @@ export async function previewOpened(teller: Teller): Promise<void> {
   git('switch', '--quiet', 'main')
   git('branch', '--quiet', '-D', 'feature/new-crane')
   await hand.press(desk.getByRole('button', { name: 'Check now' }))
-  await expect(desk.getByRole('heading', { name: 'No open previews', exact: true })).toBeVisible({ timeout: 60_000 })
+  await expect(desk.getByRole('heading', { name: 'No open previews', exact: true })).toBeVisible()
   await hand.openTab('Overview')
   await expect(rows).toHaveCount(0)
 }

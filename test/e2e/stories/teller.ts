@@ -10,6 +10,8 @@ export interface Teller {
   desk: Page
   /** The platform that it is of. */
   home: TestPlatform
+  /** Another platform, for what happens between two. */
+  startOther: () => Promise<TestPlatform>
   hand: Hand
   /** There in the desktop window alone. */
   bridge: BridgeDouble | null

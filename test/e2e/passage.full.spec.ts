@@ -1,21 +1,17 @@
 import { statSync } from 'node:fs'
 import { zipOf } from '../support/archives.ts'
 import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
-import { addInstance, forgetInstances, makeToken } from './elsewhere.ts'
+import { addInstance, makeToken } from './elsewhere.ts'
 import { app, expect, test } from './fixtures.ts'
-
-test.use({ harbour: 'passage' })
 
 let far: TestPlatform
 
 test.beforeAll(async () => {
   far = await startTestPlatform({ runtime: 'process', screenshots: true })
 })
-test.afterEach(async ({ home }) => forgetInstances(home))
 test.afterAll(async () => far.remove())
 
 test('an archive goes up to another instance, its pictures come back, and so do files', async ({ desk, home }) => {
-  test.setTimeout(180_000)
   const { token } = await makeToken(far)
   const front = await addInstance(desk, home, { url: far.platform.api_url, token, name: 'Quay' })
   const at = (path: string) => new URL(front, home.platform.dashboard_url).href + path
@@ -27,14 +23,14 @@ test('an archive goes up to another instance, its pictures come back, and so do 
   const buffer = zipOf(Object.entries(app('packed')).map(([name, data]) => ({ name, data })))
   await desk.locator('input[type=file]').first().setInputFiles({ name: 'packed.zip', mimeType: 'application/zip', buffer })
   await desk.getByRole('button', { name: 'Deploy', exact: true }).click()
-  await expect(desk).toHaveURL(new RegExp(`${front}projects/packed/deployments/`), { timeout: 60_000 })
-  await expect(desk.getByRole('main')).toContainText('Ready', { timeout: 60_000 })
+  await expect(desk).toHaveURL(new RegExp(`${front}projects/packed/deployments/`))
+  await expect(desk.getByRole('main')).toContainText('Ready')
   expect((await home.api('GET', '/v1/projects/packed')).status).toBe(404)
   expect((await far.project('packed')).status).toBe('live')
 
   await desk.goto(at('projects/packed'))
   const picture = desk.getByRole('img', { name: 'packed on a desktop screen' })
-  await expect(picture).toBeVisible({ timeout: 90_000 })
+  await expect(picture).toBeVisible()
   await expect(picture).toHaveAttribute('src', new RegExp(`^/remote/[^/]+/v1/projects/packed/`))
   // Its frame stands before it has come.
   await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1280)

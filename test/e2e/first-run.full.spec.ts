@@ -1,7 +1,5 @@
 import { app, expect, test } from './fixtures.ts'
 
-test.use({ harbour: 'first run' })
-
 test('a slug that is taken is said at its field; under another one the folder is deployed as it lies there', async ({ desk, home, repository }) => {
   const made = repository(app('From a folder'))
   await home.createProject({ slug: 'folder-app', name: 'There before' })
@@ -20,5 +18,5 @@ test('a slug that is taken is said at its field; under another one the folder is
   await dialog.getByLabel('Slug').fill('folder-app-2')
   await dialog.getByRole('button', { name: 'Deploy' }).click()
   await expect(desk).toHaveURL(/\/projects\/folder-app-2\/deployments\/dpl_/)
-  await expect(desk.locator('.report-head').getByText('Ready')).toBeVisible({ timeout: 60_000 })
+  await expect(desk.locator('.report-head').getByText('Ready')).toBeVisible()
 })

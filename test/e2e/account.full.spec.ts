@@ -1,8 +1,6 @@
 import type { Page } from '@playwright/test'
 import { expect, expectForEverybody, test } from './fixtures.ts'
 
-test.use({ harbour: 'account' })
-
 const list = (desk: Page) => desk.getByRole('list', { name: 'API tokens' }).getByRole('listitem')
 
 test('tokens without an end, of a long name, and more than a page; in both themes, wide and narrow', async ({ desk, home }) => {

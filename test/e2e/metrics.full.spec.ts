@@ -1,7 +1,5 @@
 import { expect, newsstand, test } from './fixtures.ts'
 
-test.use({ harbour: 'metrics' })
-
 test('what was asked is counted exactly, drawn, and read out by keyboard', async ({ desk, home, repository }) => {
   await home.createProject({ slug: 'counted', name: 'Counted', repo_url: repository(newsstand()).url })
   await desk.goto(`${home.platform.dashboard_url}projects/counted/metrics`)
@@ -15,7 +13,7 @@ test('what was asked is counted exactly, drawn, and read out by keyboard', async
 
   // It looks again by itself.
   const figures = desk.locator('.figures')
-  await expect(figures).toContainText('13', { timeout: 30_000 })
+  await expect(figures).toContainText('13')
   await expect(figures).toContainText('1 answer of 500 or more')
   const requests = desk.getByRole('region', { name: 'Requests' })
   await expect(requests.locator('.chart-legend')).toContainText(/2xx\s*7.*3xx\s*2.*4xx\s*3.*5xx\s*1/)
@@ -57,7 +55,7 @@ test('an app that sleeps says so everywhere, its waking is counted, and always w
   const title = desk.locator('.project-title')
   await expect(title).toContainText('Live')
   await home.api('PATCH', '/instance/settings', { sleep_after_s: 1 })
-  await expect(title).toContainText('Live, asleep', { timeout: 30_000 })
+  await expect(title).toContainText('Live, asleep')
   await home.api('PATCH', '/instance/settings', { sleep_after_s: 900 })
   const facts = desk.getByRole('complementary', { name: 'Facts' })
   await expect(facts).toContainText('The next request wakes it')

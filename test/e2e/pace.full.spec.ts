@@ -2,8 +2,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from './fixtures.ts'
 
-test.use({ harbour: 'pace' })
-
 test('the first screen is light, comes compressed, and is painted before any script has come', async ({ home, browser }) => {
   await home.createProject({ slug: 'light' })
   const context = await browser.newContext({ viewport: { width: 1280, height: 820 } })

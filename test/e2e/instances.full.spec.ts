@@ -1,23 +1,13 @@
 import type { Page } from '@playwright/test'
-import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
-import { addInstance, forgetInstances, hosted, makeToken } from './elsewhere.ts'
+import { startTestPlatform } from '../support/platform.ts'
+import { addInstance, hosted, makeToken } from './elsewhere.ts'
 import { app, expect, expectForEverybody, test } from './fixtures.ts'
-
-test.use({ harbour: 'instances' })
-
-let far: TestPlatform
-
-test.beforeAll(async () => {
-  far = await startTestPlatform({ runtime: 'process' })
-})
-test.afterEach(async ({ home }) => forgetInstances(home))
-test.afterAll(async () => far.remove())
 
 const bar = (desk: Page) => desk.getByRole('region', { name: 'Instance in front' })
 const rail = (desk: Page) => desk.getByRole('navigation', { name: 'Main' })
 
-test('another instance is added by address and token, deployed on, and never mixes with this one', async ({ desk, home, repository }) => {
-  test.setTimeout(180_000)
+test('another instance is added by address and token, deployed on, and never mixes with this one', async ({ desk, home, startOther, repository }) => {
+  const far = await startOther()
   await home.createProject({ slug: 'home-brew', name: 'Home brew' })
   await far.createProject({ slug: 'far-shop', name: 'Far shop', repo_url: repository(app('far')).url })
   const { token } = await makeToken(far)
@@ -57,8 +47,8 @@ test('another instance is added by address and token, deployed on, and never mix
   await desk.getByRole('link', { name: 'Far shop' }).first().click()
   await desk.getByRole('button', { name: 'Deploy', exact: true }).click()
   await expect(desk).toHaveURL(new RegExp(`${front}projects/far-shop/deployments/`))
-  await expect(desk.getByRole('region', { name: /^Build log, / })).toContainText('compiled far', { timeout: 60_000 })
-  await expect(desk.getByRole('main')).toContainText('Ready', { timeout: 60_000 })
+  await expect(desk.getByRole('region', { name: /^Build log, / })).toContainText('compiled far')
+  await expect(desk.getByRole('main')).toContainText('Ready')
   const deployment = desk.url()
   await desk.reload()
   await expect(bar(desk)).toContainText('Quay')
@@ -86,7 +76,8 @@ test('another instance is added by address and token, deployed on, and never mix
   expect(kept + seen.join('\n')).not.toContain(token)
 })
 
-test('answers that come late show nowhere but at home, and lead nobody back', async ({ desk, home, repository }) => {
+test('answers that come late show nowhere but at home, and lead nobody back', async ({ desk, home, startOther, repository }) => {
+  const far = await startOther()
   await home.createProject({ slug: 'slow-boat', name: 'Slow boat', repo_url: repository(app('slow')).url })
   await far.createProject({ slug: 'far-lamp', name: 'Far lamp', repo_url: repository(app('lamp')).url })
   const { token } = await makeToken(far)
@@ -128,14 +119,15 @@ test('answers that come late show nowhere but at home, and lead nobody back', as
   await expect(desk.locator('body')).not.toContainText('Far lamp')
 })
 
-test('a token that is revoked there is asked for anew, in place', async ({ desk, home }) => {
+test('a token that is revoked there is asked for anew, in place', async ({ desk, home, startOther }) => {
+  const far = await startOther()
   await far.createProject({ slug: 'far-well', name: 'Far well' })
   const old = await makeToken(far, 'old')
   const front = await addInstance(desk, home, { url: far.platform.api_url, token: old.token, name: 'Quay' })
   await desk.goto(`${new URL(front, home.platform.dashboard_url).href}projects/far-well`)
   await expect(desk.getByRole('heading', { level: 1 })).toHaveText('Far well')
   await far.api('DELETE', `/v1/tokens/${old.id}`)
-  await expect(desk.getByRole('heading', { name: 'A new token for Quay', exact: true })).toBeVisible({ timeout: 45_000 })
+  await expect(desk.getByRole('heading', { name: 'A new token for Quay', exact: true })).toBeVisible()
   await expect(desk.getByRole('heading', { name: 'Sign in to Homeport', exact: true })).toHaveCount(0)
   await expectForEverybody(desk, 'a token is asked for')
   await desk.getByLabel('API token').fill('svc_wrong')
@@ -148,7 +140,6 @@ test('a token that is revoked there is asked for anew, in place', async ({ desk,
 })
 
 test('one that stops is said to, and heals by itself', async ({ desk, home }) => {
-  test.setTimeout(150_000)
   const first = await startTestPlatform({ runtime: 'process' })
   await first.createProject({ slug: 'buoy', name: 'Buoy' })
   const { token } = await makeToken(first)
@@ -157,18 +148,18 @@ test('one that stops is said to, and heals by itself', async ({ desk, home }) =>
   await desk.goto(new URL(front, home.platform.dashboard_url).href)
   await expect(desk.getByRole('link', { name: 'Buoy' }).first()).toBeVisible()
   await first.platform.stop()
-  await expect(desk.getByText('Skerry does not answer.')).toBeVisible({ timeout: 45_000 })
+  await expect(desk.getByText('Skerry does not answer.')).toBeVisible()
   await expect(desk.getByRole('link', { name: 'Buoy' }).first()).toBeVisible()
   await expectForEverybody(desk, 'an instance that is away')
   const second = await startTestPlatform({ runtime: 'process', data_dir: first.data_dir, port })
-  await expect(desk.getByText('Skerry does not answer.')).toBeHidden({ timeout: 45_000 })
+  await expect(desk.getByText('Skerry does not answer.')).toBeHidden()
   await second.createProject({ slug: 'beacon', name: 'Beacon' })
   await expect(desk.getByRole('link', { name: 'Beacon' }).first()).toBeVisible()
   await second.remove()
 })
 
-test('a hosted account, which has the customer’s operations alone, is whole without the rest', async ({ desk, home, repository }) => {
-  test.setTimeout(150_000)
+test('a hosted account, which has the customer’s operations alone, is whole without the rest', async ({ desk, home, startOther, repository }) => {
+  const far = await startOther()
   const account = await hosted(far)
   try {
     await far.createProject({ slug: 'hosted-app', name: 'Hosted app', repo_url: repository(app('hosted')).url })
@@ -215,7 +206,8 @@ test('a hosted account, which has the customer’s operations alone, is whole wi
   }
 })
 
-test('names, colours and the list are changed; an instance that is not there says so', async ({ desk, home }) => {
+test('names, colours and the list are changed; an instance that is not there says so', async ({ desk, home, startOther }) => {
+  const far = await startOther()
   const { token } = await makeToken(far)
   const front = await addInstance(desk, home, { url: far.platform.api_url, token, name: 'Quay' })
   const acts = desk.getByRole('button', { name: 'What to do with Quay' })

@@ -3,7 +3,7 @@ import type { TestPlatform } from '../support/platform.ts'
 import { type DnsStandIn, startDns } from '../support/dns-stand-in.ts'
 import { app, expect, expectForEverybody, test } from './fixtures.ts'
 
-test.use({ harbour: 'domains' })
+test.use({ platform_name: 'domains' })
 
 let dns: DnsStandIn
 test.beforeAll(async () => {

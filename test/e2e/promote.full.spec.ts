@@ -6,8 +6,8 @@ import type { Deployment } from '../../server/contract/deployments.ts'
 import type { EnvVar } from '../../server/contract/env-vars.ts'
 import type { Remote } from '../../server/contract/remotes.ts'
 import { tgzOf } from '../support/archives.ts'
-import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
-import { app, expect, expectForEverybody, test as base } from './fixtures.ts'
+import type { TestPlatform } from '../support/platform.ts'
+import { app, expect, expectForEverybody, test as base, upload } from './fixtures.ts'
 
 interface Berth {
   /** Another whole platform, which the first one knows as “Berth”. */
@@ -16,18 +16,10 @@ interface Berth {
   on: string
 }
 
-const test = base.extend<{ berth: Berth }, { there: TestPlatform }>({
-  there: [
-    // oxlint-disable-next-line no-empty-pattern -- Playwright asks for the braces
-    async ({}, use) => {
-      const there = await startTestPlatform({ runtime: 'process' })
-      await use(there)
-      await there.remove()
-    },
-    { scope: 'worker', timeout: 120_000 },
-  ],
+const test = base.extend<{ berth: Berth }>({
   /** Its token is held as long as somebody is signed in: each story gives it anew. */
-  async berth({ desk, home, there }, use) {
+  async berth({ desk, home, startOther }, use) {
+    const there = await startOther()
     const known = (await home.api<{ remotes: Remote[] }>('GET', '/instance/remotes')).body.remotes[0]
     const { token } = there.platform.instance
     const [method, path, body] = known
@@ -43,7 +35,7 @@ const test = base.extend<{ berth: Berth }, { there: TestPlatform }>({
     await use({ there, on: `${home.platform.dashboard_url}on/${remote.id}/` })
   },
 })
-test.use({ harbour: 'promote' })
+test.use({ platform_name: 'promote' })
 test.describe.configure({ mode: 'serial' })
 
 const secrets = ['hunter2-of-the-quay', 'swordfish-of-the-berth']
@@ -81,16 +73,6 @@ async function slowLine(page: Page): Promise<(bytes: number) => Promise<unknown>
   return (uploadThroughput) => line.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput })
 }
 
-async function upload(to: TestPlatform, slug: string, archive: Buffer): Promise<void> {
-  const answer = await fetch(`${to.platform.api_url}/v1/projects/${slug}/upload`, {
-    method: 'POST',
-    body: new Uint8Array(archive),
-    headers: { authorization: `Bearer ${to.platform.instance.token}`, 'content-type': 'application/gzip' },
-  })
-  const { deployment_id } = (await answer.json()) as { deployment_id: string }
-  expect((await to.ended(slug, deployment_id)).status).toBe('ready')
-}
-
 test('what runs here goes to another instance, and what differs is said before', async ({ desk, home, berth, repository }) => {
   const { there, on } = berth
   const source = repository(Object.fromEntries(Object.entries(app('Hello from the quay')).map(([name, text]) => [`apps/web/${name}`, text])))
@@ -126,7 +108,7 @@ test('what runs here goes to another instance, and what differs is said before',
 
   await expect(desk).toHaveURL(new RegExp(`${on.replace(/^https?:/, '')}projects/quay-shop/deployments/dpl_`))
   await hidesValues(desk)
-  await expect(desk.locator('.report-head').getByText('Ready', { exact: true })).toBeVisible({ timeout: 60_000 })
+  await expect(desk.locator('.report-head').getByText('Ready', { exact: true })).toBeVisible()
   expect((await there.edge('quay-shop.localhost')).body).toContain('Hello from the quay')
   expect(await there.project('quay-shop')).toMatchObject({ name: 'Quay shop', root_directory: 'apps/web', memory_limit_mb: 768, repo_url: null })
   expect(await variables(there, 'quay-shop')).toEqual([{ key: 'API_TOKEN', value: secrets[0], environment: null }])
@@ -161,7 +143,7 @@ test('again, to the project that is there: one build, with what was chosen, and 
   await dialog(desk).getByRole('button', { name: 'Promote to Berth' }).click()
 
   await expect(desk).toHaveURL(/\/on\/.*\/projects\/quay-shop\/deployments\/dpl_/)
-  await expect(desk.locator('.report-head').getByText('Ready', { exact: true })).toBeVisible({ timeout: 60_000 })
+  await expect(desk.locator('.report-head').getByText('Ready', { exact: true })).toBeVisible()
   expect((await there.edge('quay-shop.localhost')).body).toContain('Second voyage')
   expect(await there.project('quay-shop')).toMatchObject({ root_directory: '.', build_command: 'auto', repo_url: null })
   expect(await variables(there, 'quay-shop')).toEqual([
@@ -199,7 +181,7 @@ test('a project of another instance is pulled to this machine', async ({ desk, h
     .click()
   await dialog(desk).getByRole('button', { name: 'Pull to this machine' }).click()
   await expect(desk).toHaveURL(/\/app\/projects\/quay-shop\/deployments\/dpl_/)
-  await expect(desk.locator('.report-head').getByText('Ready', { exact: true })).toBeVisible({ timeout: 60_000 })
+  await expect(desk.locator('.report-head').getByText('Ready', { exact: true })).toBeVisible()
   expect((await home.edge('quay-shop.localhost')).body).toContain('Second voyage')
   expect(await variables(home, 'quay-shop')).toEqual(await variables(berth.there, 'quay-shop'))
 })
@@ -276,7 +258,7 @@ test('a page that was closed in the middle offers to go on from there', async ({
   await expectForEverybody(desk, 'a promotion that was cut')
   await cut.getByRole('button', { name: 'Go on' }).click()
   await expect(desk).toHaveURL(/\/on\/.*\/projects\/ballast\/deployments\/dpl_/)
-  await expect(desk.locator('.report-head').getByText('Ready', { exact: true })).toBeVisible({ timeout: 60_000 })
+  await expect(desk.locator('.report-head').getByText('Ready', { exact: true })).toBeVisible()
   expect(await variables(there, 'ballast')).toEqual([{ key: 'CRANE', value: secrets[0], environment: null }])
   expect(await deployments(there, 'ballast')).toHaveLength(1)
   await expect.poll(() => desk.evaluate(() => localStorage.getItem('homeport.promotions'))).toBe('[]')
@@ -327,7 +309,7 @@ test('a failure on the way says where it is, and the next try goes on from there
   await desk.unroute('**/v1/projects/cargo/upload')
   await plate(desk).getByRole('button', { name: 'Try again' }).click()
   await expect(desk).toHaveURL(/\/on\/.*\/projects\/cargo\/deployments\/dpl_/)
-  await expect(desk.locator('.report-head').getByText('Ready', { exact: true })).toBeVisible({ timeout: 60_000 })
+  await expect(desk.locator('.report-head').getByText('Ready', { exact: true })).toBeVisible()
   expect(sources).toBe(2)
   expect(await variables(there, 'cargo')).toEqual([{ key: 'CRANE', value: secrets[0], environment: null }])
 
@@ -361,7 +343,7 @@ test('a hosted service has the operations of /v1 alone: to it everything goes, f
   await dialog(desk).getByRole('checkbox', { name: 'CRANE' }).check()
   await dialog(desk).getByRole('button', { name: 'Promote to Berth' }).click()
   await expect(desk).toHaveURL(/\/projects\/hosted-cargo\/deployments\/dpl_/)
-  await expect(desk.locator('.report-head').getByText('Ready', { exact: true })).toBeVisible({ timeout: 60_000 })
+  await expect(desk.locator('.report-head').getByText('Ready', { exact: true })).toBeVisible()
   expect(await variables(there, 'hosted-cargo')).toEqual([{ key: 'CRANE', value: secrets[0], environment: null }])
 
   // It has no git address, and gives no source away.
@@ -378,7 +360,7 @@ test('a hosted service has the operations of /v1 alone: to it everything goes, f
   await expectForEverybody(desk, 'pull from a hosted service')
   await dialog(desk).getByRole('button', { name: 'Pull to this machine' }).click()
   await expect(desk).toHaveURL(/\/app\/projects\/hosted-git\/deployments\/dpl_/)
-  await expect(desk.locator('.report-head').getByText('Ready', { exact: true })).toBeVisible({ timeout: 60_000 })
+  await expect(desk.locator('.report-head').getByText('Ready', { exact: true })).toBeVisible()
   expect((await home.edge('hosted-git.localhost')).body).toContain('From its repository')
   expect(await home.project('hosted-git')).toMatchObject({ repo_url: source.url, repo_branch: 'main' })
   expect(await variables(home, 'hosted-git')).toEqual([{ key: 'LAMP', value: secrets[1], environment: null }])

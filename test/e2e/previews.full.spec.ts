@@ -2,16 +2,13 @@ import { execFileSync } from 'node:child_process'
 import type { Page } from '@playwright/test'
 import type { Preview } from '../../server/contract/previews.ts'
 import { startTestPlatform } from '../support/platform.ts'
-import { app, buildDashboard, expect, expectForEverybody, test } from './fixtures.ts'
-
-test.use({ harbour: 'previews' })
+import { app, expect, expectForEverybody, test } from './fixtures.ts'
 
 const rows = (desk: Page) => desk.getByRole('region', { name: 'Previews' }).getByRole('listitem')
 /** The branches of the first look at a repository are no news: what is to be seen by itself comes after it. */
 const isLookedAt = (desk: Page) => expect(desk.getByRole('region', { name: 'What a push does' })).toContainText('Looked')
 
 test('a preview that fails says so, and what served before serves on', async ({ desk, home, repository }) => {
-  test.slow()
   const made = repository(app('on main'))
   await home.createProject({ slug: 'quay', name: 'Quay', repo_url: made.url, pushes: true })
   expect((await home.ended('quay', (await home.deploy('quay')).id)).status).toBe('ready')
@@ -23,9 +20,9 @@ test('a preview that fails says so, and what served before serves on', async ({ 
   execFileSync('git', ['switch', '--quiet', '-c', 'feature/new-crane'], { cwd: made.folder })
   made.commit(app('a new crane'), 'Lift twice as much')
   const row = rows(desk).filter({ hasText: 'feature/new-crane' })
-  await expect(row).toContainText('Live', { timeout: 60_000 })
+  await expect(row).toContainText('Live')
   made.commit({ 'build.js': 'process.exit(1)' }, 'Break the crane')
-  await expect(row).toContainText('Failed', { timeout: 60_000 })
+  await expect(row).toContainText('Failed')
   await expect(row).toContainText('the version before serves')
   await expect(row.getByRole('link', { name: /^feature-new-crane--quay\.localhost/ })).toBeVisible()
   expect((await home.edge('feature-new-crane--quay.localhost')).body).toContain('a new crane')
@@ -72,8 +69,6 @@ test('a project without a repository is told what previews take', async ({ desk,
 })
 
 test('pictures appear by themselves, in their frames and in the lists', async ({ page, repository }) => {
-  test.slow()
-  await buildDashboard()
   const home = await startTestPlatform({ runtime: 'process', screenshots: true })
   try {
     const made = repository(app('Worth a picture'))
@@ -83,7 +78,7 @@ test('pictures appear by themselves, in their frames and in the lists', async ({
     await home.deploy('gallery')
     const drawn = async (name: string) => {
       const picture = page.getByRole('img', { name })
-      await expect(picture).toBeVisible({ timeout: 60_000 })
+      await expect(picture).toBeVisible()
       await expect
         .poll(() => picture.evaluate((image: HTMLImageElement) => [image.complete, image.naturalWidth]))
         .toEqual([true, name.includes('phone') ? 390 : 1280])
@@ -102,7 +97,7 @@ test('pictures appear by themselves, in their frames and in the lists', async ({
     execFileSync('git', ['switch', '--quiet', '-c', 'in-red'], { cwd: made.folder })
     made.commit(app('In red'), 'Paint it red')
     const preview = rows(page).filter({ hasText: 'in-red' }).locator('img')
-    await expect(preview).toBeVisible({ timeout: 60_000 })
+    await expect(preview).toBeVisible()
     const { body } = await home.api<{ previews: Preview[] }>('GET', '/v1/projects/gallery/previews')
     await expect(preview).toHaveAttribute('src', `/v1/projects/gallery/deployments/${body.previews[0]?.deployment_id}/screenshot/desktop.png`)
   } finally {

@@ -2,15 +2,14 @@ import { AxeBuilder } from '@axe-core/playwright'
 import type { LanStatus } from '../../server/contract/network.ts'
 import { readLanAddresses } from '../../server/lan/addresses.ts'
 import { startTestPlatform } from '../support/platform.ts'
-import { app, buildDashboard, expect, test } from './fixtures.ts'
+import { app, expect, test } from './fixtures.ts'
 
 /** A real address where there is one: by plain HTTP a browser trusts it less than loopback, and says less of where a form comes from. */
 const address = readLanAddresses()[0] ?? '127.0.0.2'
 const password = 'a long enough password'
 
 test('a phone on the network signs in by password and opens an app', async ({ browser, repository }) => {
-  await buildDashboard()
-  const home = await startTestPlatform({ runtime: 'process', lan_addresses: () => [address] })
+  const home = await startTestPlatform({ runtime: 'process', lan_addresses: [address] })
   try {
     await home.createProject({ slug: 'ferry', name: 'Ferry', repo_url: repository(app('hello from the ferry')).url })
     const { id } = await home.deploy('ferry')

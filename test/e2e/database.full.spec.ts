@@ -6,8 +6,6 @@ import pg from 'pg'
 import type { Database, DatabaseDump } from '../../server/contract/databases.ts'
 import { expect, expectForEverybody, test } from './fixtures.ts'
 
-test.use({ harbour: 'database' })
-
 /** Says where its database is, and nothing else. */
 const told = {
   'package.json': JSON.stringify({ name: 'told', private: true, scripts: { start: 'node server.js' } }),
@@ -31,7 +29,6 @@ async function query<Row extends pg.QueryResultRow>(connectionString: string, sq
 const dumpRows = (desk: Page) => desk.getByRole('list', { name: 'Dumps' }).getByRole('listitem')
 
 test('a database is dumped, put back, replaced by a file and dropped', async ({ desk, home, repository }) => {
-  test.setTimeout(240_000)
   await home.createProject({ slug: 'told', name: 'Told', repo_url: repository(told).url })
   const { body: made } = await home.api<{ database: Database }>('POST', '/v1/projects/told/database')
   const { connection_string: connection, password } = made.database
@@ -62,7 +59,7 @@ test('a database is dumped, put back, replaced by a file and dropped', async ({ 
   await expect(restoring.getByRole('button', { name: 'Put it back' })).toBeDisabled()
   await restoring.getByLabel('Type told to confirm').fill('told')
   await restoring.getByRole('button', { name: 'Put it back' }).click()
-  await expect(restoring).toBeHidden({ timeout: 60_000 })
+  await expect(restoring).toBeHidden()
   expect(await query(connection, 'SELECT name FROM boats ORDER BY name')).toEqual([{ name: 'Fram' }, { name: 'Skjold' }])
   await expect(dumpRows(desk)).toHaveCount(2)
   await expect(dumpRows(desk).first()).toContainText('Before a restore')
@@ -78,7 +75,7 @@ test('a database is dumped, put back, replaced by a file and dropped', async ({ 
   await choose('wrong.sql', 'CREATE TABLE ships (name text); SELECT nothing FROM nowhere;')
   await importing.getByLabel('Type told to confirm').fill('told')
   await importing.getByRole('button', { name: 'Replace the database' }).click()
-  await expect(importing.getByText('restore_failed')).toBeVisible({ timeout: 60_000 })
+  await expect(importing.getByText('restore_failed')).toBeVisible()
   expect(await query(connection, 'SELECT name FROM boats ORDER BY name')).toEqual([{ name: 'Fram' }, { name: 'Skjold' }])
   // While the next one is slow to open, the one before is not sent in its place.
   const reading = await desk.evaluateHandle(() => {
@@ -94,7 +91,7 @@ test('a database is dumped, put back, replaced by a file and dropped', async ({ 
   await expect(importing.getByRole('button', { name: 'Replace the database' })).toBeDisabled()
   await reading.evaluate(({ goOn }) => goOn())
   await importing.getByRole('button', { name: 'Replace the database' }).click()
-  await expect(importing).toBeHidden({ timeout: 60_000 })
+  await expect(importing).toBeHidden()
   expect(await query(connection, 'SELECT name FROM ships')).toEqual([{ name: 'Gjøa' }])
   await expect(query(connection, 'SELECT name FROM boats')).rejects.toThrow('does not exist')
 
@@ -103,13 +100,13 @@ test('a database is dumped, put back, replaced by a file and dropped', async ({ 
   const dropping = desk.getByRole('dialog', { name: 'Drop the database of Told?' })
   await dropping.getByLabel('Type told to confirm').fill('told')
   await dropping.getByRole('button', { name: 'Drop the database' }).click()
-  await expect(desk.getByRole('heading', { name: 'The database is dropped', exact: true })).toBeVisible({ timeout: 60_000 })
+  await expect(desk.getByRole('heading', { name: 'The database is dropped', exact: true })).toBeVisible()
   await expect(query(connection, 'SELECT 1')).rejects.toThrow()
   await expect(dumpRows(desk).first()).toContainText('Before the drop')
   const last = (await home.api<{ dumps: DatabaseDump[] }>('GET', '/instance/projects/told/database/dumps')).body.dumps[0]
   expect(gunzipSync(await readFile(last?.path ?? '')).toString()).toContain('Gjøa')
   await expect(desk.getByText(last?.path ?? 'a path')).toBeVisible()
-  await expect(desk.getByText('The app runs without DATABASE_URL.')).toBeVisible({ timeout: 60_000 })
+  await expect(desk.getByText('The app runs without DATABASE_URL.')).toBeVisible()
   expect((await home.edge('told.localhost')).body).toBe('none')
   await expectForEverybody(desk, 'a dropped database')
 

@@ -7,7 +7,8 @@ import type { Backup } from '../../server/contract/upkeep.ts'
 import { startTestPlatform } from '../support/platform.ts'
 import { app, expect, expectForEverybody, test } from './fixtures.ts'
 
-test.use({ harbour: 'upkeep' })
+test.use({ platform_name: 'upkeep' })
+test.describe.configure({ mode: 'default' })
 
 test('the disk is told by kind, and a clean-up frees what it said', async ({ desk, home, repository }) => {
   const made = repository(app('first'))
@@ -44,7 +45,7 @@ test('the disk is told by kind, and a clean-up frees what it said', async ({ des
   await expect(asking.getByRole('listitem').filter({ hasText: 'Build cache' })).toContainText('3.0 MB')
   await asking.getByRole('button', { name: /^Free about/ }).click()
   const done = desk.getByRole('dialog', { name: /(freed|There was nothing to free)$/ })
-  await expect(done).toHaveAccessibleName(/^\d.* MB freed$/, { timeout: 60_000 })
+  await expect(done).toHaveAccessibleName(/^\d.* MB freed$/)
   expect(existsSync(kept)).toBe(false)
   await expectForEverybody(desk, 'what a clean-up freed')
   await done.getByRole('button', { name: 'Done' }).click()
@@ -73,7 +74,7 @@ test('a backup is made while the app serves, downloaded, and deleted', async ({ 
   await expect(desk.getByText('None yet. Make one, and keep it on another machine.')).toBeVisible()
   await desk.getByRole('button', { name: 'Make a backup' }).click()
   const rows = desk.getByRole('list', { name: 'Backups', exact: true }).getByRole('listitem')
-  await expect(rows).toHaveCount(1, { timeout: 60_000 })
+  await expect(rows).toHaveCount(1)
   const key = desk.getByRole('region', { name: 'What is not in it' })
   await expect(key).toContainText(join(home.data_dir, 'master.key'))
   await expect(desk.getByRole('region', { name: 'To bring one back' })).toContainText(/npx homeport restore \S+\.tar\.gz --data NEW-FOLDER --key \S+/)
@@ -101,7 +102,7 @@ test('a ledger that was damaged and put right is told on the first page', async 
   await before.createProject({ slug: 'reef', name: 'Reef' })
   // The first copy is made soon after the start, perhaps before there was a project.
   const copies = async () => (await before.api<{ backups: Backup[] }>('GET', '/instance/backups')).body.backups
-  await expect.poll(async () => (await copies()).length, { timeout: 60_000 }).toBeGreaterThan(0)
+  await expect.poll(async () => (await copies()).length).toBeGreaterThan(0)
   await before.platform.stop()
   const ledger = join(data_dir, 'homeport.db')
   writeFileSync(ledger, Buffer.concat([Buffer.alloc(4096, 0xaa), (await readFile(ledger)).subarray(4096)]))

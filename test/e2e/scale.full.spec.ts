@@ -1,22 +1,22 @@
 import type { Page } from '@playwright/test'
 import { makeStore } from '../bench/store.ts'
 import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
-import { buildDashboard, expect, test } from './fixtures.ts'
+import { expect, test } from './fixtures.ts'
 
-test.use({ harbour: 'scale' })
+// The store is made once.
+test.describe.configure({ mode: 'default' })
 
 /** Years of work: 10 000 projects, 5 001 deployments of one of them. Speed is `npm run bench -- desk`; here is what no noise can break. */
 const fleet = test.extend<object, { fleet: TestPlatform }>({
   fleet: [
     // oxlint-disable-next-line no-empty-pattern -- Playwright asks for the braces
     async ({}, use) => {
-      await buildDashboard()
       const { data } = await makeStore({ deployments: 15_000 })
       const platform = await startTestPlatform({ runtime: 'process', data_dir: data })
       await use(platform)
       await platform.remove()
     },
-    { scope: 'worker', timeout: 300_000 },
+    { scope: 'worker' },
   ],
 })
 
@@ -39,7 +39,6 @@ const mostRows = (page: Page, row: string) =>
   }, row)
 
 fleet('ten thousand projects: few rows are there at a time, and any of them is found', async ({ fleet: home, page }) => {
-  fleet.setTimeout(240_000)
   const pages = asked(page, /\/v1\/projects\?/)
   const rows = asked(page, /\/v1\/projects\/[^/]+\/deployments\?/)
   await page.goto(await home.platform.signInUrl())
@@ -47,7 +46,7 @@ fleet('ten thousand projects: few rows are there at a time, and any of them is f
   await expect(list.getByRole('link', { name: 'Project 9999', exact: true })).toBeVisible()
   const search = page.getByRole('searchbox', { name: 'Search projects' })
   await search.fill('project-42.git team')
-  await expect(list.getByRole('link', { name: 'Project 42', exact: true })).toBeVisible({ timeout: 120_000 })
+  await expect(list.getByRole('link', { name: 'Project 42', exact: true })).toBeVisible()
   await expect(page).toHaveURL(/\?q=project-42.git\+team$/)
   await expect(page.getByRole('status').filter({ hasText: '1 of 10,000 projects' })).toBeVisible()
   // The platform searches: nobody waits until all of them are here.
@@ -71,7 +70,6 @@ fleet('ten thousand projects: few rows are there at a time, and any of them is f
 })
 
 fleet('five thousand deployments come as one scrolls, and the oldest by a button', async ({ fleet: home, page }) => {
-  fleet.setTimeout(240_000)
   await page.goto(await home.platform.signInUrl())
   const pages = asked(page, /\/project-0\/deployments\?limit=100/)
   await page.goto(`${home.platform.dashboard_url}projects/project-0/deployments`)
@@ -81,7 +79,7 @@ fleet('five thousand deployments come as one scrolls, and the oldest by a button
   await page.evaluate(() => window.scrollTo(0, document.documentElement.scrollHeight))
   await expect(page.getByText('The newest 200 deployments; more come as you scroll')).toBeVisible()
   await page.getByRole('button', { name: 'To the oldest' }).click()
-  await expect(page.getByText('5,001 deployments', { exact: true })).toBeVisible({ timeout: 120_000 })
+  await expect(page.getByText('5,001 deployments', { exact: true })).toBeVisible()
   await expect(list.getByText('Change number 0', { exact: true })).toBeInViewport()
   expect(await list.getByRole('listitem').count()).toBeLessThan(60)
   expect(new Set(pages).size).toBe(51)
@@ -97,17 +95,15 @@ test('ten windows share one stream, so that a change in one is quick and shows i
   }
   for (const page of windows) await expect(page.locator('.rail, .topbar').first()).toBeAttached()
   await expect(windows[9]?.getByRole('heading', { name: /Projects|Bring in/ }) ?? desk.locator('main')).toBeVisible()
-  const took = await desk.evaluate(async () => {
-    const began = performance.now()
+  // Where each window held a connection for itself, this one would wait for ever. How quick it is, the bench says.
+  const status = await desk.evaluate(async () => {
     const answer = await fetch('/v1/projects', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ name: 'Shared news', slug: 'shared-news' }),
     })
-    return { status: answer.status, ms: performance.now() - began }
+    return answer.status
   })
-  expect(took.status).toBe(201)
-  // Where each window held a connection for itself, this one would wait for ever. How quick it is, the bench says.
-  expect(took.ms).toBeLessThan(10_000)
+  expect(status).toBe(201)
   for (const page of windows) await expect(page.getByRole('link', { name: 'Shared news' }).first()).toBeAttached()
 })

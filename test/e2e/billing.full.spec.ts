@@ -2,9 +2,7 @@ import type { Page } from '@playwright/test'
 import type { BillingStatus } from '../../server/contract/billing.ts'
 import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
 import { type StandIn, startStripe } from '../support/stripe-stand-in.ts'
-import { buildDashboard, expect, expectForEverybody, test } from './fixtures.ts'
-
-test.use({ harbour: 'billing' })
+import { expect, expectForEverybody, test } from './fixtures.ts'
 
 const section = (desk: Page) => desk.getByRole('region', { name: 'Plan and card' })
 const statusOf = async (home: TestPlatform) => (await home.api<BillingStatus>('GET', '/v1/billing/status')).body
@@ -33,12 +31,10 @@ test('on one’s own machine plan, trial, card and address are played', async ({
   await expect(adding.getByRole('alert')).toContainText('payment_method_required')
   await adding.getByRole('link', { name: 'your account' }).click()
   await expect(section(desk).getByRole('switch', { name: 'Has a card' })).not.toBeChecked()
-  await home.api('PATCH', '/instance/settings', { plan: 'enterprise' })
+  await home.api('PATCH', '/instance/settings', { plan: 'enterprise', payment_method: true })
 })
 
 test('with a payment processor a card is given in its own form, the plan changed, and the subscription ended', async ({ page }) => {
-  test.setTimeout(120_000)
-  await buildDashboard()
   const stripe = await startStripe()
   const home = await startTestPlatform({ runtime: 'process', stripe: stripe.options })
   try {

@@ -1,11 +1,11 @@
 import { expect, expectForEverybody, test } from './fixtures.ts'
 
-test.use({ harbour: 'people' })
+test.use({ platform_name: 'people' })
+test.describe.configure({ mode: 'default' })
 
 const password = 'a long enough password'
 
 test('somebody is invited, comes in by the link, uses what is there, and is taken out', async ({ desk, home, browser }) => {
-  test.setTimeout(120_000)
   await home.createProject({ slug: 'shared-one' })
   await desk.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Account' }).click()
   const members = desk.getByRole('list', { name: 'Members', exact: true }).getByRole('listitem')
@@ -126,4 +126,15 @@ test('a member of the team sees the projects, no instance of the owner’s, and 
   await expect(deleting.getByRole('alert')).toContainText('You are a member of its team: ask the owner.')
   expect(troubles).toEqual(['403 /v1/projects/crewed-one'])
   expect((await home.project('crewed-one')).name).toBe('Crewed one')
+})
+
+test('a person is added, and sees the token once', async ({ desk, home }) => {
+  await desk.goto(`${home.platform.dashboard_url}instance`)
+  await desk.getByRole('button', { name: 'Add a person' }).click()
+  await desk.getByLabel('Email', { exact: true }).fill('pilot@example.com')
+  await desk.getByRole('button', { name: 'Add', exact: true }).click()
+  await expect(desk.getByRole('dialog')).toContainText('svc_')
+  await desk.getByRole('button', { name: 'Done' }).click()
+  await expect(desk.getByText('pilot@example.com')).toBeVisible()
+  await expect(desk.getByText('svc_')).toHaveCount(0)
 })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Browser } from '@playwright/test'
 import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
 import { requires } from '../support/requirements.ts'
-import { app, buildDashboard, expect, expectForEverybody, test as base } from './fixtures.ts'
+import { app, expect, expectForEverybody, test as base } from './fixtures.ts'
 
 /** Linux answers on all of 127.0.0.0/8: one of it stands for an address on the network. */
 const near = '127.0.0.2'
@@ -13,12 +13,11 @@ const test = base.extend<object, { house: TestPlatform }>({
   house: [
     // oxlint-disable-next-line no-empty-pattern -- Playwright asks for the braces
     async ({}, use) => {
-      await buildDashboard()
-      const house = await startTestPlatform({ runtime: 'process', lan_addresses: () => [near] })
+      const house = await startTestPlatform({ runtime: 'process', lan_addresses: [near] })
       await use(house)
       await house.remove()
     },
-    { scope: 'worker', timeout: 120_000 },
+    { scope: 'worker' },
   ],
 })
 
