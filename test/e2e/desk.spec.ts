@@ -31,6 +31,14 @@ test('no token is anywhere in the page, and its policy holds', async ({ desk, ho
   expect(kept).not.toContain('svc_')
 })
 
+test('a page whose script was lost on its way loads once more', async ({ desk, home }) => {
+  let lost = 0
+  await desk.route('**/assets/index-*.js', (route) => (lost++ === 0 ? route.abort('failed') : route.continue()))
+  await desk.goto(home.platform.dashboard_url)
+  await expect(desk.getByRole('heading', { level: 1 })).toBeVisible()
+  expect(lost).toBe(2)
+})
+
 test('the palette goes anywhere by keyboard', async ({ desk, home, repository }) => {
   await home.createProject({ slug: 'lighthouse', name: 'Lighthouse', repo_url: repository(app('light')).url })
   await home.createProject({ slug: 'lightship', name: 'Lightship' })
