@@ -39,8 +39,8 @@ export function makeRepository(files: Record<string, string>): Repository {
       }
       git('add', '--all')
       git('commit', '--quiet', '--allow-empty', '--message', message)
-      const [, branch = ''] = /^ref: (.+)$/m.exec(readFileSync(join(dotGit, 'HEAD'), 'utf8')) ?? []
-      return readFileSync(join(dotGit, branch), 'utf8').trim()
+      const head = readFileSync(join(dotGit, 'HEAD'), 'utf8').trim()
+      return head.startsWith('ref: ') ? readFileSync(join(dotGit, head.slice(5)), 'utf8').trim() : head
     },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }
