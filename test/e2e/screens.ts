@@ -23,7 +23,7 @@ export interface Screen {
   /** It is looked at while it still waits for its answers. */
   is_loading?: boolean
   /** What it does to its page outlives a navigation: a slow line, something dragged, the desktop's bridge. */
-  alters_page?: true
+  alters_page?: boolean
   /** Brings the page to what it is about, and waits until that is in sight. */
   act?: (page: Page) => Promise<unknown>
 }
