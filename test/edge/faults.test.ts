@@ -46,7 +46,7 @@ describe.each(paths)('faults, $name', ({ fast_path }) => {
     await until(
       () => {
         if (!socket.closed) socket.write('x')
-        return edge.advance(500).then(() => socket.closed || undefined)
+        return edge.advance(2_000).then(() => socket.closed || undefined)
       },
       { what: 'the end of the connection' },
     )

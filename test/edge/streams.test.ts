@@ -10,9 +10,9 @@ import { until } from '../support/until.ts'
 
 /** Far more than all buffers between the app and a client that does not read. */
 const dripped = 9_000 * 2_000
-const flood = 64 * 2 ** 20
-/** What the kernel and the edge may hold of a stream on its way, at most: less than half of a flood. */
-const buffers = flood / 2
+const flood = 128 * 2 ** 20
+/** What the kernel and the edge may hold of a stream on its way, at most: sockets on both sides of the edge have tens of megabytes. */
+const buffers = flood * 0.75
 
 /** Waits until a count has not grown for a while: nothing more fits anywhere on the way. */
 async function stalled(count: () => number): Promise<void> {
