@@ -1,27 +1,35 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { explainFailure } from '../../server/builder/index.ts'
+import { explainFailure, type FailedStep } from '../../server/builder/index.ts'
 import { failurePatterns } from '../../server/builder/failure-patterns.ts'
-import { buildSamples, goodBuilds } from './build-samples.ts'
-import { installSamples } from './failure-samples.ts'
 
-const codes = { install: 'install_failed', build: 'build_failed', start: 'start_failed' } as const
+/**
+ * Output as tools print it, each below `## STEP · NAME · parts of the message · of the hint · and of the line that are told`, with the
+ * code where it is not the step's own; or below `## good · NAME`, where nothing has failed. `\e` is the escape character.
+ */
+const samples = readFileSync(new URL('failures.txt', import.meta.url), 'utf8')
+  .trimEnd()
+  .split(/\n\n(?=## )/)
+  .map((sample) => {
+    const [head = '', ...output] = sample.replaceAll('\\e', '\u001b').split('\n')
+    const [step = '', name = '', message = '', hint = '', line = '', code = `${step}_failed`] = head.slice('## '.length).split(' · ')
+    return { step, name, message, hint, line, code, output }
+  })
 
 describe('what tools print is explained', () => {
-  test.for([...installSamples, ...buildSamples])('$step: $name', ({ step, output, code, message, hint, line }) => {
-    const told = explainFailure(output.split('\n'), step, 1)
+  test.for(samples.filter(({ step }) => step !== 'good'))('$step: $name', ({ step, output, code, message, hint, line }) => {
+    const told = explainFailure(output, step as FailedStep, 1)
     expect(told.message.toLowerCase()).toContain(message.toLowerCase())
     expect(told.hint).toContain(hint)
     expect(told.line).toContain(line)
-    expect(told.code).toBe(code ?? codes[step])
+    expect(told.code).toBe(code)
     expect(`${told.message} ${told.hint}`, 'no group of a pattern is left open').not.toMatch(/\$\d|undefined|: \.|\(\)/)
   })
 })
 
 describe('a good build has no failure in it', () => {
-  test.for(Object.entries(goodBuilds))('%s', ([, output]) => {
-    const fitting = output
-      .split('\n')
-      .flatMap((line) => failurePatterns.filter(({ pattern }) => pattern.test(line)).map(({ name }) => `${name}: ${line}`))
+  test.for(samples.filter(({ step }) => step === 'good'))('$name', ({ output }) => {
+    const fitting = output.flatMap((line) => failurePatterns.filter(({ pattern }) => pattern.test(line)).map(({ name }) => `${name}: ${line}`))
     expect(fitting).toEqual([])
   })
 })

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { trustHostCertificates } from '../../server/source/certificates.ts'
 import { createSource } from '../../server/source/index.ts'
 import { recordLog } from '../support/runtime.ts'
+import { gitRequest } from '../support/source.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'homeport-certificates-'))
 const certificate = join(folder, 'own.pem')
@@ -16,26 +17,8 @@ const key = join(folder, 'own.key')
 
 beforeAll(() => {
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
-  execFileSync(
-    'openssl',
-    [
-      'req',
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:prime256v1',
-      '-nodes',
-      '-days',
-      '2',
-      '-keyout',
-      key,
-      '-out',
-      certificate,
-      ...subject,
-    ],
-    { stdio: 'ignore' },
-  )
+  const made = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2'.split(' ')
+  execFileSync('openssl', [...made, '-keyout', key, '-out', certificate, ...subject], { stdio: 'ignore' })
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -47,14 +30,7 @@ async function fetchFrom(environment: Record<string, string | undefined>): Promi
   const { port } = server.address() as AddressInfo
   const into = mkdtempSync(join(folder, 'into-'))
   try {
-    const request = {
-      kind: 'git' as const,
-      url: `https://127.0.0.1:${port}/x.git`,
-      credentials: null,
-      branch: 'main',
-      commit_sha: null,
-      allow_local: true,
-    }
+    const request = gitRequest(`https://127.0.0.1:${port}/x.git`)
     await createSource({ environment }).fetchSource({ request, into, log: recordLog(), signal: new AbortController().signal })
     return 'fetched'
   } catch (error) {

@@ -9,6 +9,7 @@ import { createSource } from '../../server/source/index.ts'
 import { makeRepository, tinyServer, type Repository } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
 import { recordLog } from '../support/runtime.ts'
+import { gitRequest } from '../support/source.ts'
 import { until } from '../support/until.ts'
 
 /** A real ssh server on loopback, and a real agent with the one key that it knows. */
@@ -57,8 +58,7 @@ describe.skipIf(!requires('sshd').ok)('git over ssh', () => {
 
   const fetch = async (environment: Record<string, string | undefined>) => {
     const into = mkdtempSync(join(folder, 'into-'))
-    const url = `ssh://${userInfo().username}@127.0.0.1:${port}${repository.folder}`
-    const request = { kind: 'git' as const, url, credentials: null, branch: 'main', commit_sha: null, allow_local: true }
+    const request = gitRequest(`ssh://${userInfo().username}@127.0.0.1:${port}${repository.folder}`)
     return createSource({ environment }).fetchSource({ request, into, log: recordLog(), signal: new AbortController().signal })
   }
   const host = { PATH: process.env.PATH, HOME: process.env.HOME }

@@ -3,24 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Clock } from '../../server/lib/clock.ts'
 import { createSource, type Source, type SourceRequest } from '../../server/source/index.ts'
-
-/** A build log that keeps what it is told, as text. */
-export function createMemoryLog() {
-  const lines: string[] = []
-  return {
-    lines,
-    line: (_step: string, _stream: string, line: string) => void lines.push(line),
-    note: (_step: string, line: string) => void lines.push(line),
-    step: () => {},
-    skip: () => {},
-  }
-}
+import { recordLog, type RecordedLog } from './runtime.ts'
 
 export interface TestSource {
   into: string
-  log: ReturnType<typeof createMemoryLog>
+  log: RecordedLog
   fetch(request: SourceRequest, options?: { signal?: AbortSignal }): Promise<Source>
-  describe: ReturnType<typeof createSource>['describeFolder']
   remove(): void
 }
 
@@ -28,12 +16,11 @@ export interface TestSource {
 export function createTestSource(options: { environment?: Record<string, string>; clock?: Clock } = {}): TestSource {
   const into = mkdtempSync(join(tmpdir(), 'homeport-source-'))
   const room = createSource({ ...options, environment: { ...process.env, ...options.environment } })
-  const log = createMemoryLog()
+  const log = recordLog()
   return {
     into,
     log,
     fetch: (request, { signal } = {}) => room.fetchSource({ request, into, log, signal: signal ?? new AbortController().signal }),
-    describe: room.describeFolder,
     remove: () => rmSync(into, { recursive: true, force: true }),
   }
 }
