@@ -61,8 +61,7 @@ export async function startHostileRemote(tls?: { key: string; cert: string }): P
 
 /** A project as the API describes one. */
 export function sampleProject(slug: string): Project {
-  const { project } = openApiDocument().paths['/v1/projects/{slug}']?.get?.responses['200']?.content?.['application/json']?.example as {
-    project: Project
-  }
-  return { ...project, slug, name: slug }
+  const described = openApiDocument().paths['/v1/projects/{slug}']?.get?.responses['200']?.content?.['application/json']?.example
+  if (described === undefined) throw new Error('The OpenAPI document has no example of a project.')
+  return { ...(described as { project: Project }).project, slug, name: slug }
 }
