@@ -23,7 +23,7 @@ require('node:http').createServer((request, response) => {
 }).listen(process.env.PORT)`,
   )
   home = await sharedPlatform()
-  run = commandLine({ ...home.platform.instance, token: home.owner.token }, folder.path)
+  run = commandLine(home.platform.instance, folder.path)
   expect(await run('deploy', app)).toMatchObject({ code: 0, err: '' })
 })
 afterAll(async () => {

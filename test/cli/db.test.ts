@@ -19,7 +19,7 @@ afterAll(async () => {
   folder.remove()
 })
 
-const run = (...args: string[]) => runCommand(home.platform.instance, folder.path, ['db', ...args])
+const run = (...args: string[]) => runCommand({ api_url: home.platform.api_url, token: home.instanceOwner.token }, folder.path, ['db', ...args])
 const psql = (...args: string[]) => homeport(['db', 'psql', 'shop', '--data', home.data_dir, '--', '--no-psqlrc', ...args])
 const json = (text: string) => JSON.parse(text) as Record<string, never>
 const passwordOf = (url: string) => new URL(url).password

@@ -15,7 +15,7 @@ beforeAll(async () => {
   mkdirSync(site)
   writeFileSync(join(site, 'index.html'), 'x'.repeat(2000))
   home = await sharedPlatform()
-  run = commandLine({ ...home.platform.instance, token: home.owner.token }, folder.path)
+  run = commandLine(home.platform.instance, folder.path)
   expect(await run('deploy', site)).toMatchObject({ code: 0 })
   for (let i = 0; i < 12; i++) await home.edge('shown.localhost', i < 9 ? '/' : '/missing')
 })

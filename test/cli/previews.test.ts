@@ -10,7 +10,7 @@ let run: CommandLine
 
 beforeAll(async () => {
   home = await sharedPlatform()
-  run = commandLine({ ...home.platform.instance, token: home.owner.token }, '.')
+  run = commandLine(home.platform.instance, '.')
   await home.createProject({ slug: 'shop', repo_url: repository.url, pushes: true })
   await watched(home, 'shop')
 })

@@ -8,7 +8,7 @@ let run: CommandLine
 
 beforeAll(async () => {
   home = await sharedPlatform()
-  run = commandLine({ ...home.platform.instance, token: home.owner.token }, '.')
+  run = commandLine(home.platform.instance, '.')
 })
 afterAll(() => home.remove())
 
