@@ -189,6 +189,8 @@ export function logStories({ count, cuts, seed, memory_mb, detail_ms }: Extent):
     }
     const stalled = Array.from({ length: 5 }, () => stall(url, home.platform.instance.token))
     const burst = async () => {
+      // A reader that comes later gets the last 20 lines alone.
+      await until(() => states.length + seqs.length || undefined, { what: 'the reader to be connected' })
       await home.edge('wordy.localhost', '/burst')
       await until(() => (numbers.length >= count ? true : undefined), { what: 'the first burst' })
       await home.edge('wordy.localhost', '/end').catch(() => {})

@@ -32,7 +32,9 @@ const sources = new Map<string, string>()
 function sourceOf(file: string): string {
   let source = sources.get(file)
   if (source === undefined) {
-    const path = ['test.ts', 'full.test.ts', 'spec.ts', 'full.spec.ts'].map((ending) => new URL(`../${file}.${ending}`, import.meta.url)).find((url) => existsSync(url))
+    const path = ['test.ts', 'full.test.ts', 'spec.ts', 'full.spec.ts']
+      .map((ending) => new URL(`../${file}.${ending}`, import.meta.url))
+      .find((url) => existsSync(url))
     sources.set(file, (source = path ? readFileSync(path, 'utf8') : ''))
   }
   return source

@@ -141,7 +141,7 @@ test('what is never in it: the key, caches, quarantine, the cluster of the datab
   const names = execFileSync('tar', ['tzf', file], { encoding: 'utf8' }).trim().split('\n')
   expect([names[0], names.at(-1)]).toEqual(['homeport-backup.json', 'end.json'])
   const tops = new Set(names.map((name) => name.split('/')[0]))
-  expect([...tops].sort().join(' ')).toBe(
+  expect([...tops].toSorted().join(' ')).toBe(
     'archives bundles databases dumps end.json homeport-backup.json homeport.db logs.db metrics.db screenshots sources',
   )
   const key = readFileSync(join(home.data_dir, 'master.key'), 'utf8').trim()
