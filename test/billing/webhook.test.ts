@@ -92,10 +92,12 @@ test('without a secret to check with: 503', async () => {
 
 test('a call that is cut off is made once more by itself, with the same key', async () => {
   const before = stripe.customers.size
+  const calls = stripe.calls.length
   stripe.failNext('POST /v1/customers', 'cut')
   const customer = await createStripeProcessor(stripe.options).createCustomer({ account_id: 'acc_cut', email: 'cut@example.com' })
   expect(customer).toMatch(/^cus_/)
   expect(stripe.customers.size).toBe(before + 1)
+  expect(stripe.calls.slice(calls)).toEqual(['POST /v1/customers', 'POST /v1/customers'])
 })
 
 test('a processor that never answers is given up', async () => {

@@ -270,7 +270,8 @@ export async function startStripe(port = 0): Promise<StandIn> {
     const form = req.method === 'GET' ? url.searchParams : new URLSearchParams(text)
     const failing = failure && call.startsWith(failure.call) ? failure.how : undefined
     if (failing) failure = undefined
-    if (failing === 'cut') return void req.destroy()
+    // The request is read to its end and thus destroyed: only its socket can still be cut.
+    if (failing === 'cut') return void req.socket.destroy()
     const key = req.headers['idempotency-key']
     const before = typeof key === 'string' ? answered.get(key) : undefined
     const own =
