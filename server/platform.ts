@@ -4,6 +4,7 @@ import type { MasterKey } from './keys/keys.ts'
 import type { Clock } from './lib/clock.ts'
 import type { InstanceFile } from './lib/instance-file.ts'
 import type { Log } from './lib/log.ts'
+import type { PasswordCost } from './lib/password.ts'
 import type { Screenshotter } from './screenshot/screenshot.ts'
 import type { Store } from './store/open.ts'
 
@@ -24,6 +25,8 @@ export interface PlatformHost {
   names?: { hosts_path?: string; root?: string; home?: string }
   /** Addresses of this machine on the network around it, in place of those that its interfaces have. */
   lan_addresses?: () => string[]
+  /** What a guess at a password costs, in place of the standard: tests of much else choose many passwords. */
+  password_cost?: PasswordCost
 }
 
 /** A running platform. */

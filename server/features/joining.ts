@@ -2,7 +2,7 @@ import { Problem } from '../contract/errors.ts'
 import type { Handlers } from '../contract/index.ts'
 import { isoTime } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
-import { hashPassword, PasswordsBusy } from '../lib/password.ts'
+import { hashPassword, type PasswordCost, PasswordsBusy } from '../lib/password.ts'
 import { hashSecret, newSecret } from '../lib/token.ts'
 import {
   addVerification,
@@ -42,7 +42,12 @@ const shortest = 10
  * How somebody new comes in: by an address that a link proves, or by an invitation. A password is chosen where the link leads and
  * not before it: whoever asks for an account in the name of another gets nothing.
  */
-export function createJoining(deps: JoiningDeps, signIn: (attempt: Attempt) => Promise<SignedIn>, authenticator: Authenticator) {
+export function createJoining(
+  deps: JoiningDeps,
+  signIn: (attempt: Attempt) => Promise<SignedIn>,
+  authenticator: Authenticator,
+  passwordCost?: PasswordCost,
+) {
   const { db } = deps.store
   const now = () => isoTime(deps.clock.now())
 
@@ -105,7 +110,7 @@ export function createJoining(deps: JoiningDeps, signIn: (attempt: Attempt) => P
       const signedIn = known.asks === 'own_password' ? await signIn({ email: known.email, password, is_local }) : undefined
       if (signedIn && !('session' in signedIn)) return signedIn
       const isChosen = known.asks === 'new_password' || (known.asks === 'other_password' && password !== '')
-      const hash = isChosen ? await hashed(password) : undefined
+      const hash = isChosen ? await hashed(password, passwordCost) : undefined
       if (typeof hash === 'object') return hash
       return db.write((tx): Entered => {
         const user = userOf(tx, code, now())
@@ -135,7 +140,7 @@ export function createJoining(deps: JoiningDeps, signIn: (attempt: Attempt) => P
       if (known.user || email !== known.invitation.email) return joinAs(await signIn(attempt), code)
       if (deps.settings.current().sign_up === 'off')
         return { refused: 'This instance takes nobody new. Sign in with an account that is here, or ask its owner.' }
-      const hash = await hashed(attempt.password)
+      const hash = await hashed(attempt.password, passwordCost)
       if (typeof hash === 'object') return hash
       const link = newSecret()
       const entered = await db.write((tx): Entered & { is_new?: UserRow } => {
@@ -239,11 +244,11 @@ function userOf(tx: Tx, code: string, now: string): UserRow | undefined {
   return found && findUser(tx, found.user_id)
 }
 
-async function hashed(password: string): Promise<string | { refused: string } | { wait_s: number }> {
+async function hashed(password: string, cost?: PasswordCost): Promise<string | { refused: string } | { wait_s: number }> {
   if (password.length < shortest || password.length > 200)
     return { refused: `Choose a password of at least ${shortest} characters, and at most 200.` }
   try {
-    return await hashPassword(password)
+    return await hashPassword(password, cost)
   } catch (error) {
     if (error instanceof PasswordsBusy) return { wait_s: 5 }
     throw error

@@ -3,8 +3,14 @@ import { promisify } from 'node:util'
 
 const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt)
 
+export interface PasswordCost {
+  N: number
+  r: number
+  p: number
+}
+
 /** 64 MB and about a fifth of a second for each guess (N · r · 128 bytes). */
-const cost = { N: 65_536, r: 8, p: 1 }
+const standardCost: PasswordCost = { N: 65_536, r: 8, p: 1 }
 const maxmem = 160 * 1024 * 1024
 const length = 32
 
@@ -29,7 +35,7 @@ const maxWaiting = 16
 const queues = { near: createQueue(), far: createQueue() }
 
 /** What is stored of a password: `scrypt$N$r$p$salt$key`. */
-export async function hashPassword(password: string): Promise<string> {
+export async function hashPassword(password: string, cost = standardCost): Promise<string> {
   const salt = randomBytes(16)
   const key = await queues.near(() => derive(normal(password), salt, length, { ...cost, maxmem }))
   return ['scrypt', cost.N, cost.r, cost.p, salt.toString('base64'), key.toString('base64')].join('$')
@@ -39,7 +45,7 @@ const noSalt = randomBytes(16)
 const noKey = randomBytes(length)
 
 /** Takes as long when there is nothing to compare with, so that the time does not tell who has a password. */
-export async function isPassword(password: string, stored: string | undefined, from: keyof typeof queues): Promise<boolean> {
+export async function isPassword(password: string, stored: string | undefined, from: keyof typeof queues, cost = standardCost): Promise<boolean> {
   const [, N, r, p, salt, key] = stored?.split('$') ?? []
   const known = key !== undefined && salt !== undefined ? { salt: Buffer.from(salt, 'base64'), key: Buffer.from(key, 'base64') } : undefined
   const by = known === undefined ? cost : { N: Number(N), r: Number(r), p: Number(p) }

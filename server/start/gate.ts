@@ -16,6 +16,7 @@ import { createGate, type GateOptions } from '../http/index.ts'
 import type { Lan } from '../lan/lan.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import { isPassword } from '../lib/password.ts'
 import type { PlatformOptions } from '../options.ts'
 import type { PlatformHost } from '../platform.ts'
 import type { Store } from '../store/open.ts'
@@ -56,7 +57,11 @@ export function openGate({
   const began = clock.monotonic()
   const loop = monitorEventLoopDelay({ resolution: 10 })
   loop.enable()
-  const signInByPassword = createPasswordSignIn({ db: store.db, clock })
+  const signInByPassword = createPasswordSignIn({
+    db: store.db,
+    clock,
+    compare: (password, stored, from) => isPassword(password, stored, from, host.password_cost),
+  })
   const gateOptions: GateOptions = {
     handlers: createHandlers(features),
     resolve: createResolver(features),
@@ -66,7 +71,7 @@ export function openGate({
     credentialAlive: authenticator.credentialAlive,
     signIn: authenticator.signIn,
     signInByPassword,
-    joining: createJoining(features, signInByPassword, authenticator),
+    joining: createJoining(features, signInByPassword, authenticator, host.password_cost),
     owner_email: foundation.owner.email,
     cookie_name: foundation.cookie_name,
     dashboard_dir: options.dashboard_dir,

@@ -14,7 +14,8 @@ const secrets: string[] = []
 
 beforeAll(async () => {
   mail = await startMailServer()
-  home = await startTestPlatform({ runtime: 'process', smtp_url: mail.url })
+  const host_module = new URL('./quick-passwords-host.ts', import.meta.url).href
+  home = await startTestPlatform({ runtime: 'process', smtp_url: mail.url, host_module })
 })
 afterAll(async () => {
   await home.remove()
