@@ -40,6 +40,8 @@ export interface App {
   spec: AppSpec
   /** null while there is no instance: it is being brought back, has crashed, or sleeps without one. */
   candidate: Candidate | null
+  /** Settles when an attempt to bring it back has ended; null while there is none. */
+  returning: Promise<void> | null
   /** When it ended by itself, for the back-off and for `crashed`. */
   exits: number[]
   stopping: AbortController

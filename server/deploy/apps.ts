@@ -172,7 +172,13 @@ export function createApps(deps: YardDeps): Apps {
     })
   }
 
-  const bringBack = async (app: App): Promise<void> => {
+  /** One attempt at a time: who asks meanwhile waits for the same. */
+  const bringBack = (app: App): Promise<void> =>
+    (app.returning ??= startAgain(app).finally(() => {
+      app.returning = null
+    }))
+
+  const startAgain = async (app: App): Promise<void> => {
     const { signal } = app.stopping
     if (signal.aborted) return
     if (app.exits.length >= limits.restart.exits) {
@@ -201,7 +207,7 @@ export function createApps(deps: YardDeps): Apps {
       // An engine that is away is nobody's crash: it is asked again soon.
       if (available) app.exits = [...app.exits, deps.clock.monotonic()]
       else if (!(await deps.pause(2_000, signal))) return
-      return bringBack(app)
+      return startAgain(app)
     }
   }
 
@@ -209,6 +215,7 @@ export function createApps(deps: YardDeps): Apps {
     const app: App = {
       spec,
       candidate,
+      returning: null,
       exits: [],
       stopping: new AbortController(),
       always_warm: spec.always_warm,
@@ -249,6 +256,8 @@ export function createApps(deps: YardDeps): Apps {
 
   const stopApp = async (app: App, stop = haltForGood): Promise<void> => {
     app.stopping.abort()
+    // An attempt that is under way hears of the abort, and ends what it has started.
+    await app.returning?.catch(() => {})
     const { candidate } = app
     app.candidate = null
     if (!candidate) {
