@@ -141,8 +141,8 @@ test('what is never in it: the key, caches, quarantine, the cluster of the datab
   const names = execFileSync('tar', ['tzf', file], { encoding: 'utf8' }).trim().split('\n')
   expect([names[0], names.at(-1)]).toEqual(['homeport-backup.json', 'end.json'])
   const tops = new Set(names.map((name) => name.split('/')[0]))
-  expect([...tops].toSorted().join(' ')).toBe(
-    'archives bundles databases dumps end.json homeport-backup.json homeport.db logs.db metrics.db screenshots sources',
+  expect(tops).toEqual(
+    new Set('archives bundles databases dumps end.json homeport-backup.json homeport.db logs.db metrics.db screenshots sources'.split(' ')),
   )
   const key = readFileSync(join(home.data_dir, 'master.key'), 'utf8').trim()
   const unpacked = join(folder, 'unpacked')
