@@ -44,6 +44,22 @@ async function deploy(slug: string): Promise<void> {
   expect((await home.ended(slug, (await home.deploy(slug)).id)).error).toBeNull()
 }
 
+async function fillTiny(): Promise<void> {
+  await home.createProject({ slug: 'tiny', repo_url: repository.url })
+  await home.api('POST', '/v1/projects/tiny/env-vars', { key: 'SECRET', value: 'of tiny', is_sensitive: true })
+  await deploy('tiny')
+  repository.commit({ 'note.txt': 'a second version' })
+  await deploy('tiny')
+}
+
+async function fillBook(): Promise<void> {
+  await home.createProject({ slug: 'book', repo_url: book.url })
+  connection = (await home.api<{ database: Database }>('POST', '/v1/projects/book/database')).body.database.connection_string
+  await deploy('book')
+  expect((await home.edge('book.localhost', '/sign?name=Ada')).body).toBe('Ada')
+  await home.api('POST', '/instance/projects/book/database/dumps')
+}
+
 beforeAll(async () => {
   home = await startTestPlatform({ runtime: 'process' })
   repository = makeRepository(tinyServer('one'))
@@ -52,16 +68,8 @@ beforeAll(async () => {
   await home.api('PUT', '/instance/password', { password: 'correct horse battery' })
   person = (await home.api<{ token: string }>('POST', '/instance/users', { email: 'person@example.com' })).body.token
 
-  await home.createProject({ slug: 'tiny', repo_url: repository.url })
-  await home.api('POST', '/v1/projects/tiny/env-vars', { key: 'SECRET', value: 'of tiny', is_sensitive: true })
-  await deploy('tiny')
-  repository.commit({ 'note.txt': 'a second version' })
-  await deploy('tiny')
-  await home.createProject({ slug: 'book', repo_url: book.url })
-  connection = (await home.api<{ database: Database }>('POST', '/v1/projects/book/database')).body.database.connection_string
-  await deploy('book')
-  expect((await home.edge('book.localhost', '/sign?name=Ada')).body).toBe('Ada')
-  await home.api('POST', '/instance/projects/book/database/dumps')
+  // The database server is made while the other project is deployed.
+  await Promise.all([fillTiny(), fillBook()])
 
   const site = join(folder, 'a-site')
   mkdirSync(site)
@@ -87,7 +95,7 @@ beforeAll(async () => {
   const db = new Sqlite(join(home.data_dir, 'homeport.db'), { timeout: 5_000 })
   const [account, current] = [
     db.prepare('SELECT account_id AS id FROM projects').get(),
-    db.prepare('SELECT id FROM deployments WHERE is_current = 1').get(),
+    db.prepare('SELECT id FROM deployments WHERE is_current = 1 AND project_id = ?').get(tiny.id),
   ]
   domain = 'tiny.example.test'
   db.prepare('INSERT INTO domains (id, account_id, project_id, hostname, status, verified_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)').run(
