@@ -181,17 +181,19 @@ const inputs: { body?: unknown; headers?: Record<string, string>; query?: string
 
 describe('a stranger', () => {
   test.each(ofProjects)('%s: a project that is not theirs is one that does not exist', async (_id, spec) => {
-    for (const path of bothPaths(spec.path)) {
+    const cells = bothPaths(spec.path).flatMap((path) =>
       // Both paths lead to the same code: the further inputs are sent to one.
-      for (const { body, headers, query = '' } of path === spec.path ? inputs : inputs.slice(0, 1)) {
-        if (body !== undefined && spec.method === 'GET') continue
+      (path === spec.path ? inputs : inputs.slice(0, 1)).map((input) => ({ path, ...input })),
+    )
+    await Promise.all(
+      cells.map(async ({ path, body, headers, query = '' }) => {
+        if (body !== undefined && spec.method === 'GET') return
         const ask = (slug: string, id: string) => world.ask('stranger', spec.method, fill(path, slug, id) + query, body, headers)
-        const hidden = await ask('matrix', deployment)
-        const missing = await ask('none', deployment)
+        const [hidden, missing] = await Promise.all([ask('matrix', deployment), ask('none', deployment)])
         expectRefusal(hidden, 404, 'project_not_found')
         expect(comparable(hidden, 'matrix')).toEqual(comparable(missing, 'none'))
-      }
-    }
+      }),
+    )
   })
 
   test.each(withDeployment)('%s: an id of another project under one’s own slug is one that does not exist', async (_id, spec) => {
@@ -233,16 +235,18 @@ describe('an owner', () => {
 
 describe('somebody without a credential that holds', () => {
   test.each(everything)('%s is 401, whether the project is there or not', async (id, spec) => {
-    for (const path of spec.path.startsWith('/v1') ? bothPaths(spec.path) : [spec.path]) {
-      for (const who of ['nobody', 'gone', { token: 'svc_wrong' }] as const) {
-        const there = await world.ask(who, spec.method, fill(path, 'matrix', deployment))
-        const missing = await world.ask(who, spec.method, fill(path, 'none', deployment))
+    const paths = spec.path.startsWith('/v1') ? bothPaths(spec.path) : [spec.path]
+    const cells = paths.flatMap((path) => (['nobody', 'gone', { token: 'svc_wrong' }] as const).map((who) => ({ path, who })))
+    await Promise.all(
+      cells.map(async ({ path, who }) => {
+        const ask = (slug: string) => world.ask(who, spec.method, fill(path, slug, deployment))
+        const [there, missing] = await Promise.all([ask('matrix'), ask('none')])
         expectRefusal(there, 401, 'unauthorized')
         expect(there.headers.get('www-authenticate')).toBe('Bearer')
         expect(comparable(there, 'matrix')).toEqual(comparable(missing, 'none'))
         if (id in operations) expect(description.wrong(spec, { ...there, type: there.headers.get('content-type') })).toEqual([])
-      }
-    }
+      }),
+    )
   })
 })
 
