@@ -33,7 +33,7 @@ export function useScene(runtime: 'process' | 'docker', docker_candidates?: stri
     },
     async projectWith(slug, files) {
       const repository = scene.made(files)
-      await scene.home.createProject({ slug, repo_url: repository.url })
+      await scene.home.createProject({ slug, repo_url: repository.url, previews: false })
       return repository
     },
     deployed: async (slug) => scene.home.ended(slug, (await scene.home.deploy(slug)).id),
@@ -189,7 +189,7 @@ export function moreStories(scene: Scene, options: { redeploys: number; cancel_m
     await until(async () => ((await scene.home.deployment('elsewhere', id)).build_log.includes('listening on') ? true : undefined), {
       what: 'the other port to be noticed',
     })
-    await scene.home.advance(10_000)
+    await scene.home.jump(10_000)
     const failed = await scene.home.ended('elsewhere', id)
     expect(failed.error?.code).toBe('port_not_detected')
     expect(failed.error?.message).toMatch(/listening on \d+, expected \d+/)
@@ -224,7 +224,7 @@ export function moreStories(scene: Scene, options: { redeploys: number; cancel_m
     expect(older).toMatchObject({ status: 'queued', queue_position: 1 })
     const newer = await scene.home.deploy('eager')
     expect((await scene.home.deployment('eager', older.id)).status).toBe('canceled')
-    await scene.home.advance(1_801_000)
+    await scene.home.jump(1_801_000)
     expect(await scene.home.ended('eager', running.id)).toMatchObject({ status: 'failed', error: { code: 'timeout' } })
     expect((await scene.home.ended('eager', newer.id)).status).toBe('ready')
   })
@@ -315,7 +315,7 @@ export function moreStories(scene: Scene, options: { redeploys: number; cancel_m
       await scene.home.edge('fragile.localhost', '/fall').catch(() => undefined)
       await until(() => count('exited') === exits || undefined, { what: `exit ${exits}` })
       const isOver = async () => {
-        await scene.home.advance(500)
+        await scene.home.jump(2_000)
         return count('starting') > exits || (await scene.home.project('fragile')).status === 'crashed' || undefined
       }
       await until(isOver, { what: `the end of pause ${exits}` })

@@ -106,10 +106,12 @@ describe('an app of a preview', () => {
 
   test('sleeps and wakes by itself; visits of a preview are not those of production', async () => {
     const preview = await previewOf(home, slug, 'sleepy', push('sleepy', 'sleepy'))
-    await home.advance(901_000)
+    await home.api('PATCH', '/instance/settings', { sleep_after_s: 60 })
+    await home.idle(61_000)
     const of = async () => (await previewsOf(home, slug)).find((one) => one.branch === 'sleepy')
     await until(async () => ((await of())?.is_cold ? true : undefined), { what: 'the preview to go cold' })
     await until(async () => ((await home.project(slug)).is_cold ? true : undefined), { what: 'production to go cold' })
+    await home.api('PATCH', '/instance/settings', { sleep_after_s: 900 })
     const before = (await home.project(slug)).last_request_at
     expect((await ask(preview.host)).version).toBe('sleepy')
     await until(async () => ((await of())?.is_cold === false ? true : undefined), { what: 'the preview to be warm' })

@@ -32,6 +32,8 @@ export interface TestPlatform extends Client {
   advance(ms: number): Promise<void>
   /** Moves it by days or months: as `advance`, but a timer that falls due many times runs once. */
   jump(ms: number): Promise<void>
+  /** Moves it in strides that are too short to be taken for a sleep of the machine, and run a timer that falls due every second once each. */
+  idle(ms: number): Promise<void>
   /** The time by the platform's clock, in milliseconds since 1970. */
   now(): Promise<number>
   /** Ends the process with SIGKILL, as a power cut would. */
@@ -39,6 +41,9 @@ export interface TestPlatform extends Client {
   /** Stops it and removes all that it made, in Docker too. */
   remove(): Promise<void>
 }
+
+/** A look of the platform at its apps, due every second, that comes five seconds late tells it that the machine slept. */
+const stride_ms = 4_000
 
 export interface PlatformSettings {
   runtime: 'process' | 'docker'
@@ -73,8 +78,11 @@ export interface Client {
   ): Promise<{ status: number; headers: Headers; body: Body }>
   /** A request to a name at the edge. */
   edge(host: string, path?: string): Promise<{ status: number; body: string; headers: Record<string, unknown> }>
-  /** `pushes`: a commit on its production branch is deployed by itself, as for everybody; a test of something else would race it. */
-  createProject(input: { slug: string; repo_url?: string; name?: string; pushes?: boolean }): Promise<Project>
+  /**
+   * `pushes`: a commit on its production branch is deployed by itself, as for everybody; a test of something else would race it. With
+   * neither pushes nor `previews` its repository is not watched, which would run git for each minute or so that a test moves time.
+   */
+  createProject(input: { slug: string; repo_url?: string; name?: string; pushes?: boolean; previews?: boolean }): Promise<Project>
   deploy(slug: string): Promise<Deployment>
   deployment(slug: string, id: string): Promise<DeploymentDetail>
   /** Waits until a deployment has ended, and returns it with its log. */
@@ -132,6 +140,9 @@ export async function startTestPlatform({
     },
     advance: (ms) => call('advance', ms),
     jump: (ms) => call('jump', ms),
+    async idle(ms) {
+      for (let left_ms = ms; left_ms > 0; left_ms -= stride_ms) await call('jump', Math.min(stride_ms, left_ms))
+    },
     now: () => call('now'),
     async kill() {
       child.kill('SIGKILL')
@@ -203,10 +214,10 @@ export function createClient(instance: { api_url: string; edge_url: string; toke
 
     edge: (host, path = '/') => askEdge(instance.edge_url, host, path),
 
-    async createProject({ pushes = false, ...input }) {
+    async createProject({ pushes = false, previews = true, ...input }) {
       const { status, body } = await client.api<{ project: Project }>('POST', '/v1/projects', { name: input.slug, ...input })
       if (status !== 201) throw new Error(`creating ${input.slug} answered ${status}: ${JSON.stringify(body)}`)
-      if (!pushes) await client.api('PATCH', `/instance/projects/${input.slug}/watching`, { deploys_pushes: false })
+      if (!pushes || !previews) await client.api('PATCH', `/instance/projects/${input.slug}/watching`, { deploys_pushes: pushes, previews })
       return body.project
     },
 
