@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { SlowestFirst } from './runner/slowest-first.ts'
 import { testTimeout_ms } from './support/until.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -32,6 +33,7 @@ export default defineConfig({
   test: {
     passWithNoTests: false,
     maxWorkers: 2,
+    sequence: { sequencer: SlowestFirst },
     projects: [
       { resolve, test: { ...shared, name: 'unit', pool: 'threads', isolate: false, include: files(unit), exclude: never } },
       { resolve, test: { ...shared, name: 'isolated', pool: 'forks', include: files(isolated), exclude: never } },

@@ -152,12 +152,18 @@ interface Output {
 
 const longestSilence_ms = 1_000
 
-/** Waits for the end of a pipe. A process that escaped with the pipe in hand is waited for no longer than it is silent for a second. */
+/**
+ * Waits for the end of a pipe, from the exit of its program. A process that escaped with the pipe in hand is waited for no longer than
+ * it is silent for a second.
+ */
 async function drained(output: Output, clock: Clock): Promise<void> {
   const closed = new AbortController()
+  // The last words of a program are often still in the pipe when its exit is known: silence before the exit does not count.
+  const exited_at = clock.monotonic()
+  const silent_ms = () => Math.min(output.idle_ms(), clock.monotonic() - exited_at)
   const silence = async () => {
-    while (output.idle_ms() < longestSilence_ms) {
-      await sleep(clock, longestSilence_ms - output.idle_ms(), closed.signal)
+    while (silent_ms() < longestSilence_ms) {
+      await sleep(clock, longestSilence_ms - silent_ms(), closed.signal)
       // After a stall of this process, output that is in the pipe has not been read yet.
       await nextTurn()
     }

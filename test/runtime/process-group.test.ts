@@ -62,3 +62,14 @@ test('what one that left the group prints is waited for while it prints, and for
   await stopped
   expect(lines).toEqual(['far'])
 })
+
+test('the last words of a program that was silent for long are read, also when its exit is known first', async () => {
+  const clock = createTestClock({ frozen_at: 0 })
+  const groups = await Promise.all(
+    Array.from({ length: 20 }, () => start(`trap 'echo last; exit 0' TERM; echo up; while :; do sleep 1000 & wait; done`, clock)),
+  )
+  for (const { printed } of groups) await printed('up')
+  await clock.advance(60_000)
+  await Promise.all(groups.map(({ group }) => group.stop(10_000)))
+  expect(groups.map(({ lines }) => lines.join())).toEqual(groups.map(() => 'up,last'))
+})

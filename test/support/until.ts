@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 /** One bound for all of a test's waiting: that of the runner, less the time to say what was waited for (ms). */
-export const testTimeout_ms = 180_000
+export const testTimeout_ms = 240_000
 const reporting_ms = 5_000
 let deadline = Infinity
 
