@@ -136,7 +136,9 @@ async function mutantsOf(file: string): Promise<Mutant[]> {
   )
   const options = { plugins: null, excludedMutations: excluded, ignorers: [] }
   const { mutants } = await instrumenter.instrument([{ name: join(root, file), content, mutate: true }], options)
-  return mutants.map(({ mutatorName, replacement, location: { start, end } }) => {
+  // The instrumenter reports excluded mutations too, as ignored.
+  const wanted = mutants.filter(({ status }) => status !== 'Ignored')
+  return wanted.map(({ mutatorName, replacement, location: { start, end } }) => {
     const mutant = { file, mutator: mutatorName, start, end, original: '', replacement }
     return { ...mutant, original: content.slice(offsetOf(content, start), offsetOf(content, end)) }
   })
