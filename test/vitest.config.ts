@@ -32,7 +32,7 @@ export default defineConfig({
   resolve,
   test: {
     passWithNoTests: false,
-    maxWorkers: 2,
+    maxWorkers: 3,
     sequence: { sequencer: SlowestFirst },
     projects: [
       { resolve, test: { ...shared, name: 'unit', pool: 'threads', isolate: false, include: files(unit), exclude: never } },

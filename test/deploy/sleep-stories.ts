@@ -9,7 +9,7 @@ import { startTestPlatform, until, type TestPlatform } from '../support/platform
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { type Bed, type Self, sleeper, watchBed } from '../support/sleeper.ts'
 
-const sleep_after_s = 300
+const sleep_after_s = 30
 const usual: Partial<Settings> = { sleep_after_s, frozen_for_s: 36_000, frozen_budget_mb: 2048 }
 
 /** How apps sleep and wake, on either runtime. Idle time passes by `advance`. */
@@ -37,7 +37,7 @@ export function sleepStories(runtime: 'process' | 'docker', { crowd }: { crowd: 
     if (repository) repository.commit(files)
     else {
       repositories.set(slug, makeRepository(files))
-      await home.createProject({ slug, repo_url: repositories.get(slug)?.url ?? '' })
+      await home.createProject({ slug, repo_url: repositories.get(slug)?.url ?? '', previews: false })
     }
     const { id } = await home.deploy(slug)
     expect(await home.ended(slug, id)).toMatchObject({ status: 'ready', error: null })
@@ -202,11 +202,11 @@ export function sleepStories(runtime: 'process' | 'docker', { crowd }: { crowd: 
     const second = await live('second-heavy', heavy)
     await set({ frozen_budget_mb: 150 })
     await ask('first-heavy')
-    await pass(200)
+    await pass(20)
     await ask('second-heavy')
-    await pass(150)
+    await pass(15)
     await cold('first-heavy')
-    await pass(200)
+    await pass(20)
     await cold('second-heavy')
     await bed.reaches(first, 'none')
     // The state is told before an engine has frozen it.

@@ -39,7 +39,7 @@ test('a page whose script was lost on its way loads once more', async ({ desk, h
   expect(lost).toBe(2)
 })
 
-test('the palette goes anywhere by keyboard', async ({ desk, home, repository }) => {
+test('the palette goes anywhere by keyboard', { tag: '@full' }, async ({ desk, home, repository }) => {
   await home.createProject({ slug: 'lighthouse', name: 'Lighthouse', repo_url: repository(app('light')).url })
   await home.createProject({ slug: 'lightship', name: 'Lightship' })
   await expect(desk.getByRole('link', { name: 'Lightship' }).first()).toBeVisible()
@@ -77,7 +77,7 @@ test('the palette goes anywhere by keyboard', async ({ desk, home, repository })
   await desk.keyboard.press('Escape')
 })
 
-test('everything is reached by the tab key, and shows that it is', async ({ desk, home }) => {
+test('everything is reached by the tab key, and shows that it is', { tag: '@full' }, async ({ desk, home }) => {
   await home.createProject({ slug: 'tabbed', name: 'Tabbed' })
   await desk.goto(home.platform.dashboard_url)
   await expect(desk.getByRole('list', { name: 'Projects' })).toContainText('Tabbed')
@@ -102,7 +102,7 @@ test('everything is reached by the tab key, and shows that it is', async ({ desk
   for (const name of ['Skip to content', 'Instance', 'New project', 'Search projects', 'Tabbed']) expect([...reached]).toContain(name)
 })
 
-test('settings are saved, and what is wrong is said at its field', async ({ desk, home, repository }) => {
+test('settings are saved, and what is wrong is said at its field', { tag: '@full' }, async ({ desk, home, repository }) => {
   await home.createProject({ slug: 'tuned', name: 'Tuned', repo_url: repository(app('tuned')).url })
   await home.ended('tuned', (await home.deploy('tuned')).id)
   await desk.goto(`${home.platform.dashboard_url}projects/tuned/settings`)

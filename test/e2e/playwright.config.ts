@@ -1,5 +1,5 @@
 import { defineConfig } from '@playwright/test'
-import { chromiumPath } from '../support/requirements.ts'
+import { chromiumPath, headlessShellPath } from '../support/requirements.ts'
 
 /** Runs always: `name.spec.ts`. In `npm run test:full` alone: `name.full.spec.ts`, and what is tagged `@full` elsewhere. */
 const isFull = process.env['HOMEPORT_TEST_TIER'] === 'full'
@@ -26,7 +26,7 @@ export default defineConfig({
     trace: 'off',
     screenshot: 'only-on-failure',
     launchOptions: {
-      ...(chromiumPath ? { executablePath: chromiumPath } : {}),
+      ...(chromiumPath ? { executablePath: headlessShellPath ?? chromiumPath } : {}),
       // Chromium's sandbox refuses to start as root, which is what CI is.
       args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
     },

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { constants, getPriority } from 'node:os'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { limits } from '../../server/screenshot/screenshot.ts'
 import { requires } from '../support/requirements.ts'
 import { until } from '../support/until.ts'
-import { browsersOf, type Camera, html, sizeOf, startCamera, startSharedBrowser } from './camera.ts'
+import { type App, browsersOf, type Camera, html, type SharedBrowser, sizeOf, startCamera, startSharedBrowser } from './camera.ts'
 import { expectNoOtherOrigin } from './other-origins.ts'
 
 describe.skipIf(!requires('chromium').ok)('a browser of this machine', () => {
@@ -58,8 +58,33 @@ describe.skipIf(!requires('chromium').ok)('a browser of this machine', () => {
   })
 })
 
-test.skipIf(!requires('chromium').ok)('a page never reaches other origins, by whatever name', async () => {
-  const browser = await startSharedBrowser()
-  await expectNoOtherOrigin(browser, ['canary.localhost', '127.0.0.1', 'localhost', '127.1', '2130706433', 'shop.localhost', 'canary.test'], 20_000)
-  await browser.close()
+describe.skipIf(!requires('chromium').ok)('a page', () => {
+  let browser: SharedBrowser
+  beforeAll(async () => void (browser = await startSharedBrowser()))
+  afterAll(() => browser.close())
+
+  test.each<[string, App]>([
+    ['the answer of an API', (_, response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('{"hello":"world"}')],
+    ['dialogs one after the other', html(`<h1>x</h1><script>alert(1); confirm(2); prompt(3); onbeforeunload = () => 'stay'; print()</script>`)],
+  ])('is taken with %s', async (_, app) => {
+    browser.serve(app)
+    expect(sizeOf(await browser.take())).toEqual([1280, 800])
+  })
+
+  test.each<[string, App, RegExp]>([
+    ['an empty answer', (_, response) => void response.end(), /empty/],
+    [
+      'a file to save',
+      (_, response) => void response.writeHead(200, { 'content-disposition': 'attachment; filename="a.bin"' }).end('abc'),
+      /nothing to see/,
+    ],
+    ['a redirect into the machine', (_, response) => void response.writeHead(302, { location: 'file:///etc/passwd' }).end(), /nothing to see/],
+    ['a connection that breaks', (request) => void request.socket.destroy(), /nothing to see/],
+  ])('is not taken with %s, and the error says why', async (_, app, why) => {
+    browser.serve(app)
+    await expect(browser.take()).rejects.toThrow(why)
+  })
+
+  test('never reaches other origins, by whatever name', () =>
+    expectNoOtherOrigin(browser, ['canary.localhost', '127.0.0.1', 'localhost', '127.1', '2130706433', 'shop.localhost', 'canary.test'], 20_000))
 })

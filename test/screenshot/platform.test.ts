@@ -55,11 +55,11 @@ test('after a deployment is ready, and the dashboard is told', async () => {
     headers: { authorization: `Bearer ${home.platform.instance.token}` },
     signal: controller.signal,
   })
-  const told = (async () => {
-    let events = ''
+  let events = ''
+  void (async () => {
     const decoder = new TextDecoder()
-    for await (const chunk of stream.body!) if ((events += decoder.decode(chunk)).includes('"screenshots":{"desktop":true,"mobile":true}')) return
-  })()
+    for await (const chunk of stream.body!) events += decoder.decode(chunk, { stream: true })
+  })().catch(() => {})
   const release = camera.hold()
   const id = await deployed('shop', app.url)
   const { door } = await until(() => camera.shots[0], { what: 'the picture' })
@@ -67,7 +67,9 @@ test('after a deployment is ready, and the dashboard is told', async () => {
   // fetch names the address itself: the edge knows no app by that name.
   expect(await ask()).toBe(404)
   release()
-  await told
+  // Of this deployment: the pictures of the one before may be told only now.
+  const tells = (event: string) => event.includes(id) && event.includes('"screenshots":{"desktop":true,"mobile":true}')
+  await until(() => events.split('\n\n').some(tells) || undefined, { what: 'the dashboard to be told' })
   controller.abort()
   expect(await pictureOf(home, 'shop', id, 'desktop')).toEqual({
     status: 200,

@@ -132,5 +132,9 @@ export const chromiumPath: string | undefined = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ].find((path): path is string => path !== undefined && existsSync(path))
 
+const headlessShell = '/usr/bin/chromium-headless-shell'
+/** The same browser without a window or an interface of its own: what Playwright's own download is. It takes a fifth less time. */
+export const headlessShellPath = process.env.HOMEPORT_CHROMIUM === undefined && existsSync(headlessShell) ? headlessShell : undefined
+
 /** What a suite may ask for. */
 export const requirements = Object.keys(look) as Requirement[]

@@ -36,7 +36,7 @@ async function expectUnharmed(desk: Page, where: string): Promise<void> {
   expect.soft(found, where).toEqual({ bitten: false, handlers: 0, scripts: 0, links: [], wider: 0 })
 }
 
-test('whatever another instance says stands there as text', { tag: '@full' }, async ({ desk, home, startOther, repository }) => {
+test('whatever another instance says stands there as text', async ({ desk, home, startOther, repository }) => {
   const far = await startOther()
   const evil = await poisoned(far, poison)
   const made = repository(app('evil', evilLog))

@@ -39,7 +39,7 @@ test('the log of an app follows, stays when one scrolls up, and never stops by a
   ).toBeInViewport()
 })
 
-test('a log out of sight rests, and goes on without a gap or a repeat', { tag: '@full' }, async ({ desk, home, repository }) => {
+test('a log out of sight rests, and goes on without a gap or a repeat', async ({ desk, home, repository }) => {
   await home.createProject({ slug: 'resting', name: 'Resting', repo_url: repository(app('resting')).url })
   await home.ended('resting', (await home.deploy('resting')).id)
   const streams: string[] = []
@@ -66,7 +66,7 @@ test('a log out of sight rests, and goes on without a gap or a repeat', { tag: '
   expect(streams[1]).not.toBe('')
 })
 
-test('search, filter, copy and download', { tag: '@full' }, async ({ desk, home, repository }) => {
+test('search, filter, copy and download', async ({ desk, home, repository }) => {
   await desk.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   await home.createProject({
     slug: 'sought',
@@ -105,7 +105,7 @@ test('what an app prints is text, whatever it looks like', async ({ desk, home, 
   expect(await desk.locator('.log-panel a, .log-panel img').count()).toBe(0)
 })
 
-test('of 100 000 lines those in sight are on the page, and any is found', { tag: '@full' }, async ({ desk, home, repository }) => {
+test('of 100 000 lines those in sight are on the page, and any is found', async ({ desk, home, repository }) => {
   const flood =
     "for (let line = 0; line < 100000; line++) console.log('\\x1b[32mcompiled\\x1b[0m module ' + line + ' of the fleet, with its sails and its anchors')"
   await home.createProject({ slug: 'flood', name: 'Flood', repo_url: repository(app('flood', flood)).url })

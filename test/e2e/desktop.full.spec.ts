@@ -86,45 +86,42 @@ test('the menu leads to places, and to what is done there', async ({ desk, home 
   await expect(desk.getByText('That link leads to no place that Homeport knows.')).toBeVisible()
 })
 
-test(
-  'of this machine’s deployments the desktop tells by itself: the page does not say it again',
-  { tag: '@full' },
-  async ({ desk, home, repository }) => {
-    const bridge = await withBridge(desk.context())
-    await home.createProject({ slug: 'quiet', repo_url: repository(tinyServer('one')).url })
-    await desk.goto(`${home.platform.dashboard_url}projects/quiet`)
-    const { id } = await home.deploy('quiet')
-    await expect(desk.getByText('Live', { exact: true }).first()).toBeVisible()
-    await home.ended('quiet', id)
-    expect(bridge.given('notify')).toEqual([])
-  },
-)
+test('of this machine’s deployments the desktop tells by itself: the page does not say it again', async ({ desk, home, repository }) => {
+  const bridge = await withBridge(desk.context())
+  await home.createProject({ slug: 'quiet', repo_url: repository(tinyServer('one')).url })
+  await desk.goto(`${home.platform.dashboard_url}projects/quiet`)
+  const { id } = await home.deploy('quiet')
+  await expect(desk.getByText('Live', { exact: true }).first()).toBeVisible()
+  await home.ended('quiet', id)
+  expect(bridge.given('notify')).toEqual([])
+})
 
-test(
-  'of a remote in front the page tells, with a way back there; a local place of the desktop’s leads home',
-  { tag: '@full' },
-  async ({ desk, home, startOther, repository }) => {
-    const far = await startOther()
-    const bridge = await withBridge(desk.context())
-    const { token } = await makeToken(far)
-    const front = await addInstance(desk, home, { url: far.platform.api_url, token, name: 'Quay' })
-    await far.createProject({ slug: 'far-shop', repo_url: repository(tinyServer('far')).url })
-    // It tells of what it has seen run: it has to listen before that.
-    const listens = desk.waitForResponse('**/remote/*/instance/events')
-    await desk.goto(`${home.platform.api_url}${front}projects/far-shop`)
-    await expect(desk.getByRole('heading', { name: 'far-shop', exact: true })).toBeVisible()
-    await listens
-    const { id } = await far.deploy('far-shop')
-    await far.ended('far-shop', id)
-    const path = `${front.slice('/app'.length)}projects/far-shop/deployments/${id}`
-    await expect.poll(() => bridge.given('notify').map(([notice]) => [notice.title, notice.path])).toEqual([['far-shop on Quay is ready', path]])
+test('of a remote in front the page tells, with a way back there; a local place of the desktop’s leads home', async ({
+  desk,
+  home,
+  startOther,
+  repository,
+}) => {
+  const far = await startOther()
+  const bridge = await withBridge(desk.context())
+  const { token } = await makeToken(far)
+  const front = await addInstance(desk, home, { url: far.platform.api_url, token, name: 'Quay' })
+  await far.createProject({ slug: 'far-shop', repo_url: repository(tinyServer('far')).url })
+  // It tells of what it has seen run: it has to listen before that.
+  const listens = desk.waitForResponse('**/remote/*/instance/events')
+  await desk.goto(`${home.platform.api_url}${front}projects/far-shop`)
+  await expect(desk.getByRole('heading', { name: 'far-shop', exact: true })).toBeVisible()
+  await listens
+  const { id } = await far.deploy('far-shop')
+  await far.ended('far-shop', id)
+  const path = `${front.slice('/app'.length)}projects/far-shop/deployments/${id}`
+  await expect.poll(() => bridge.given('notify').map(([notice]) => [notice.title, notice.path])).toEqual([['far-shop on Quay is ready', path]])
 
-    await bridge.navigate(desk, '/instance/disk')
-    await expect(desk).toHaveURL(/\/app\/instance\/disk$/)
-    await bridge.navigate(desk, path)
-    await expect(desk).toHaveURL(`${home.platform.api_url}/app${path}`)
-    await bridge.navigate(desk, '/projects?do=new-project')
-    await expect(desk).toHaveURL(/\/app\/projects$/)
-    await expect(desk.getByRole('dialog', { name: 'New project' })).toBeVisible()
-  },
-)
+  await bridge.navigate(desk, '/instance/disk')
+  await expect(desk).toHaveURL(/\/app\/instance\/disk$/)
+  await bridge.navigate(desk, path)
+  await expect(desk).toHaveURL(`${home.platform.api_url}/app${path}`)
+  await bridge.navigate(desk, '/projects?do=new-project')
+  await expect(desk).toHaveURL(/\/app\/projects$/)
+  await expect(desk.getByRole('dialog', { name: 'New project' })).toBeVisible()
+})

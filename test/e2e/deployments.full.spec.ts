@@ -1,6 +1,6 @@
 import { app, expect, test } from './fixtures.ts'
 
-test('stop takes it off, a deployment brings it back', { tag: '@full' }, async ({ desk, home, repository }) => {
+test('stop takes it off, a deployment brings it back', async ({ desk, home, repository }) => {
   await home.createProject({ slug: 'tired', name: 'Tired', repo_url: repository(app('awake')).url })
   await home.ended('tired', (await home.deploy('tired')).id)
   await desk.goto(`${home.platform.dashboard_url}projects/tired`)
@@ -30,7 +30,7 @@ test('a running build is watched, canceled, and built again', async ({ desk, hom
   await expect(desk.getByRole('button', { name: 'Build again' })).toBeVisible()
 })
 
-test('the list filters by its address, and changes by itself', { tag: '@full' }, async ({ desk, home, repository }) => {
+test('the list filters by its address, and changes by itself', async ({ desk, home, repository }) => {
   const made = repository(app('listed'))
   await home.createProject({ slug: 'listed', name: 'Listed', repo_url: made.url })
   await home.ended('listed', (await home.deploy('listed')).id)
