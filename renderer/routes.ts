@@ -72,8 +72,10 @@ export const Palette = lazy(later.palette)
 export const NewProject = lazy(later.newProject)
 export const KeyboardSheet = lazy(later.keyboard)
 
-/** Brings the rest while nobody waits, so that the next screen, and the first key in the palette, find it there. */
+/** Brings the rest while nobody waits, so that the next screen, and the first key in the palette, find it there; not to who saves data. */
 export function bringTheRest(): void {
+  const { connection } = navigator as { connection?: { saveData?: boolean } }
+  if (connection?.saveData) return
   const bring = () => {
     for (const load of Object.values(later)) load().catch(() => undefined)
   }

@@ -44,7 +44,12 @@ const test = base.extend<object, OfWorker>({
     async ({ windowOf }, use) => {
       await use(async (width) => {
         const window = await windowOf(width)
-        return window.pages()[0] ?? window.newPage()
+        const [open] = window.pages()
+        if (open) return open
+        const page = await window.newPage()
+        // A screen that is looked at alone needs no code of the others.
+        await page.addInitScript(() => Object.defineProperty(navigator, 'connection', { value: { saveData: true } }))
+        return page
       })
     },
     { scope: 'worker' },
