@@ -14,6 +14,7 @@ const lifecycle = ['preinstall', 'install', 'postinstall', 'prepare', 'prepublis
  * itself may read. A project's cache is for that project alone.
  */
 export async function dependencyKey(folder: string, plan: NodePlan, projectId: string, variables: Record<string, string>): Promise<string | null> {
+  if (plan.install_inputs.includes('.')) return null
   for (const input of plan.install_inputs) {
     if (basename(input) !== 'package.json') continue
     const manifest = parse(await readFile(join(folder, input), 'utf8').catch(() => '{}'))

@@ -46,3 +46,9 @@ test('any does where packages run scripts, where the command is one’s own, and
   writeFileSync(join(folder, 'package-lock.json'), 'not json')
   expect(await keyOf({ GREETING: 'one' })).not.toBe(await keyOf({ GREETING: 'two' }))
 })
+
+test('an install that may read all of the source is used for nothing else', async () => {
+  lock()
+  const plan = serverPlan({ install_command: 'npm ci --include=dev', install_inputs: ['.'] }).work as NodePlan
+  expect(await dependencyKey(folder, plan, 'prj_1', {})).toBe(null)
+})

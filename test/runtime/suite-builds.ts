@@ -55,22 +55,25 @@ export function buildTests(suite: SuiteContext): void {
     expect(await driver.leftovers(suite.options, project_id)).toEqual([])
   })
 
-  test('an install of a project that has scripts for it sees the whole source, and runs each time', async () => {
-    const files = {
-      'package.json': manifest({ scripts: { postinstall: 'node make.js' } }),
-      'make.js': `console.log('made'); require('fs').writeFileSync('made.txt', 'by postinstall')`,
-      'server.js': `console.log(require('fs').readFileSync('made.txt', 'utf8'))`,
-    }
-    const plan = serverPlan({ install_command: 'node make.js', install_key: 'scripts' })
-    const project_id = newId('prj')
-    const builds = [await build({ project_id, files, plan }), await build({ project_id, files, plan })]
-    expect(await printed(builds[1]!)).toEqual(['by postinstall'])
-    for (const built of builds) {
-      expect(built.log.lines).toContain('made')
-      await discard(built)
-      expect(await driver.leftovers(suite.options, built.deployment_id)).toEqual([])
-    }
-  })
+  test.each([[['package.json']], [['.']]])(
+    'an install of a project that has scripts for it sees the whole source, and runs each time: %j',
+    async (install_inputs) => {
+      const files = {
+        'package.json': manifest({ scripts: { postinstall: 'node make.js' } }),
+        'make.js': `console.log('made'); require('fs').writeFileSync('made.txt', 'by postinstall')`,
+        'server.js': `console.log(require('fs').readFileSync('made.txt', 'utf8'))`,
+      }
+      const plan = serverPlan({ install_command: 'node make.js', install_key: 'scripts', install_inputs })
+      const project_id = newId('prj')
+      const builds = [await build({ project_id, files, plan }), await build({ project_id, files, plan })]
+      expect(await printed(builds[1]!)).toEqual(['by postinstall'])
+      for (const built of builds) {
+        expect(built.log.lines).toContain('made')
+        await discard(built)
+        expect(await driver.leftovers(suite.options, built.deployment_id)).toEqual([])
+      }
+    },
+  )
 
   test('a static site: only its output is left, to be served from a folder', async () => {
     const built = await build({
