@@ -28,6 +28,8 @@ export async function* readTar({ open, count, signal }: ReadOptions): AsyncGener
   /** Where the last entry that is known ends, in the unpacked stream. */
   let end = 0
   let latest: string | null = null
+  /** The unpacked stream from `end` on. */
+  const recent = new RecentBytes()
 
   const feed = async (): Promise<void> => {
     let fed = 0
@@ -36,6 +38,7 @@ export async function* readTar({ open, count, signal }: ReadOptions): AsyncGener
     for await (const chunk of gunzip as AsyncIterable<Buffer>) {
       signal.throwIfAborted()
       count(chunk.length, latest)
+      recent.add(fed, chunk)
       fed += chunk.length
       if (fed <= end || !isZero(chunk)) between = Math.max(0, fed - end)
       // Two chunks may be on their way to the reader.
@@ -52,10 +55,12 @@ export async function* readTar({ open, count, signal }: ReadOptions): AsyncGener
       const { byteOffset = 0, size } = header
       if (byteOffset - end > maxHeaderBytes + block) throw new ArchiveFault(header.name, 'comes after headers that are too large.')
       latest = header.name
+      checkSizes(recent, end, byteOffset, latest)
       checkRecords(header)
       const kind = kindOf(header)
       if (kind !== 'file' && size > 0) throw new ArchiveFault(header.name, 'is no file and has content.')
       end = byteOffset + Math.ceil(size / block) * block
+      recent.dropBefore(end)
       yield {
         name: header.name,
         kind,
@@ -83,6 +88,54 @@ async function* told(bytes: AsyncIterable<Buffer>, name: string): AsyncGenerator
   } catch (error) {
     throw faultOf(error, name)
   }
+}
+
+/** The last bytes of a stream, by their position in it. */
+class RecentBytes {
+  #chunks: { from: number; bytes: Buffer }[] = []
+  #start = 0
+
+  add(from: number, bytes: Buffer): void {
+    if (from + bytes.length > this.#start) this.#chunks.push({ from, bytes })
+  }
+
+  dropBefore(start: number): void {
+    this.#start = start
+    this.#chunks = this.#chunks.filter(({ from, bytes }) => from + bytes.length > start)
+  }
+
+  slice(from: number, to: number): Buffer {
+    const parts = this.#chunks.map((chunk) => chunk.bytes.subarray(Math.max(0, from - chunk.from), Math.max(0, to - chunk.from)))
+    return Buffer.concat(parts)
+  }
+}
+
+const headersOfNames: ReadonlySet<string> = new Set(['x', 'g', 'L', 'K', 'N'])
+
+/**
+ * Reads the size in each header from the end of one entry to the content of the next. tar-stream takes a header of records or names
+ * with a negative size for an empty one, and -1 in base 256 for 0.
+ */
+function checkSizes(recent: RecentBytes, from: number, content: number, name: string): void {
+  let at = from
+  while (at < content) {
+    const header = recent.slice(at, at + block)
+    if (header.length < block) break
+    at += block
+    if (isZero(header)) continue
+    const size = sizeIn(header)
+    if (size === undefined) throw new ArchiveFault(name, 'is damaged: the size in a header of it is no number from 0 on.')
+    if (headersOfNames.has(String.fromCharCode(header[156] ?? 0))) at += Math.ceil(size / block) * block
+  }
+  if (at !== content) throw new ArchiveFault(name, 'is damaged: its headers do not follow one another.')
+}
+
+/** Octal digits, or a positive number in base 256. */
+function sizeIn(header: Buffer): number | undefined {
+  const field = header.subarray(124, 136)
+  if (field[0] === 0x80) return field.readUIntBE(6, 6)
+  const digits = /^[ \0]*([0-7]*)[ \0]*$/.exec(field.toString('latin1'))?.[1]
+  return digits === undefined ? undefined : Number.parseInt(digits || '0', 8)
 }
 
 /** What would make the entry another to another reader. */

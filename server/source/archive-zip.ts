@@ -19,8 +19,16 @@ const modes = { mask: 0o170000, file: 0o100000, folder: 0o040000, link: 0o120000
 /** Who may set Unix modes: Unix and macOS, by the high byte of “version made by”. */
 const unixMakers: ReadonlySet<number> = new Set([3, 19])
 const unicodePath = 0x7075
-/** What may follow the directory: its end, its end for large archives, a signature. */
-const endMarks: ReadonlySet<number> = new Set([0x06054b50, 0x06064b50, 0x05054b50])
+const directoryMark = 0x02014b50
+const endMark = 0x06054b50
+const longEndMark = 0x06064b50
+const locatorMark = 0x07064b50
+const signatureMark = 0x05054b50
+const endSignature = Buffer.from('PK\u0005\u0006', 'latin1')
+const endBytes = 22
+const locatorBytes = 20
+/** What one archive alone has once, after its entries. */
+const archiveMarks: ReadonlySet<number> = new Set([directoryMark, endMark, longEndMark, locatorMark, signatureMark])
 
 /** The entries of a .zip, by its central directory, which also says what does not fit together. */
 export async function* readZip({ handle, size, open, count, signal }: ReadOptions): AsyncGenerator<ArchiveEntry> {
@@ -58,8 +66,7 @@ export async function* readZip({ handle, size, open, count, signal }: ReadOption
       }
     }
     const end = Number(zip.readEntryCursor)
-    if (!endMarks.has((await data.at(end, 4)).readUInt32LE(0)))
-      throw new ArchiveFault(null, 'The archive’s directory goes on past the entries that are counted in it.')
+    await refuseTrailer(end, data)
     await refuseOverlaps([...taken, { from: directory, start: directory, to: end }], data)
   } catch (error) {
     throw faultOf(error)
@@ -132,6 +139,21 @@ async function* contentOf({ entry, name, start, data, open, count }: Content): A
   }
 }
 
+/** The end record follows the directory and ends with the file, so that no second archive stands behind it or in its comment. */
+async function refuseTrailer(directoryEnd: number, data: WindowReader): Promise<void> {
+  const markAt = async (position: number) => (await data.at(position, 4)).readUInt32LE(0)
+  let at = directoryEnd
+  if (!archiveMarks.has(await markAt(at)) || (await markAt(at)) === directoryMark)
+    throw new ArchiveFault(null, 'The archive’s directory goes on past the entries that are counted in it.')
+  if ((await markAt(at)) === signatureMark) at += 6 + (await data.at(at + 4, 2)).readUInt16LE(0)
+  if ((await markAt(at)) === longEndMark) at += 12 + Number((await data.at(at + 4, 8)).readBigUInt64LE(0))
+  if ((await markAt(at)) === locatorMark) at += locatorBytes
+  const end = await data.at(at, endBytes)
+  const comment = end.readUInt16LE(endBytes - 2)
+  if (end.readUInt32LE(0) !== endMark || at + endBytes + comment !== data.size || (await data.at(at + endBytes, comment)).includes(endSignature))
+    throw new ArchiveFault(null, 'The file does not end with the archive: several archives stand one after another. Pack the files into one.')
+}
+
 /** Bytes are one entry's alone, and none stand between that a reader from the front would take for a further entry. */
 async function refuseOverlaps(taken: Place[], data: WindowReader): Promise<void> {
   taken.sort((a, b) => a.from - b.from)
@@ -140,8 +162,9 @@ async function refuseOverlaps(taken: Place[], data: WindowReader): Promise<void>
     const { from } = taken[at]!
     const { to } = taken[at - 1]!
     if (from < to) throw new ArchiveFault(null, 'Entries of the archive share the same bytes.')
-    if (from - to >= 4 && (await data.at(to, 4)).readUInt32LE(0) === localMark)
-      throw new ArchiveFault(null, 'The archive has entries that its directory does not name.')
+    const mark = from - to >= 4 ? (await data.at(to, 4)).readUInt32LE(0) : 0
+    if (mark === localMark) throw new ArchiveFault(null, 'The archive has entries that its directory does not name.')
+    if (archiveMarks.has(mark)) throw new ArchiveFault(null, 'Several archives stand one after another. Pack the files into one.')
   }
 }
 

@@ -62,6 +62,8 @@ const asTar = ([name, target]: [string, string?]): TarEntry => ({
 
 const ok: ZipEntry = { name: 'ok.txt', data: 'fine', mode: file }
 const okTar: TarEntry = { name: 'ok.txt', data: 'fine' }
+/** Fills whole blocks. */
+const blockTar: TarEntry = { name: 'block.txt', data: long(512) }
 const zip = (name: string, entries: ZipEntry[], says: RegExp, lies?: Parameters<typeof zipOf>[1]): Hostile => ({
   name: `zip: ${name}`,
   bytes: () => zipOf(entries, lies),
@@ -133,6 +135,18 @@ export const hostileArchives: Hostile[] = [
   zip('no end', [ok], /no zip archive/, { no_end: true }),
   zip('a folder with content', [ok, { name: 'd/', data: 'content', mode: 0o040755 }], /has content/),
   zip('a link with a long target', [ok, { name: 'l', data: long(5000), mode: link }], /too long/),
+  raw(
+    'zip: two archives of the same layout one after another',
+    () => Buffer.concat([zipOf([ok]), zipOf([{ ...ok, data: 'evil' }])]),
+    /one after another|not end/,
+  ),
+  raw(
+    'zip: two archives one after another',
+    () => Buffer.concat([zipOf([ok]), zipOf([{ name: 'b.txt', data: 'another one' }])]),
+    /no zip archive|one after another|not end|damaged/,
+  ),
+  raw('zip: an archive in the comment of another', () => inComment(), /one after another|not end/),
+  raw('zip: an archive that another one was added to', () => extended(), /one after another/),
   raw('zip: cut off', () => zipOf([{ name: 'a', data: long(9000), method: 0 }]).subarray(0, 4000), /no zip archive/),
 
   tar('a way out in a PAX header', [okTar, { name: 'a', data: 'x', pax: { path: '../../evil' } }], /leads out/),
@@ -158,6 +172,12 @@ export const hostileArchives: Hostile[] = [
   ),
   tar('a folder with content', [okTar, { name: 'd', type: '5', data: 'content' }], /has content/),
   tar('a link with content', [okTar, { name: 'd', type: '2', link: 'ok.txt', data: 'content' }], /has content/),
+  tar('a size of minus one', [okTar, { name: 'a', size: '\xff'.repeat(12) }], /size/),
+  tar('a size of minus eight in octal', [okTar, { name: 'a', size: '-0000000010 ' }], /damaged|size/),
+  tar('a PAX header of negative size', [{ name: 'x', type: 'x', size: '-0000000010 ' }, blockTar, okTar], /size/),
+  tar('a global PAX header of size minus one', [okTar, { name: 'g', type: 'g', size: '\xff'.repeat(12) }, blockTar], /size/),
+  tar('a GNU long name of negative size', [okTar, { name: 'L', type: 'L', size: `${'\xff'.repeat(11)}\xf0` }, blockTar], /size/),
+  tar('a size of another kind', [okTar, { name: 'a', size: `\xc0${'\0'.repeat(11)}` }], /size/),
   tar('a negative size', [okTar, { name: 'a', size: `\xff${'\xff'.repeat(10)}\xf0` }], /damaged|cut off/),
   tar('a wrong checksum', [okTar, { name: 'a', data: 'x', bad_checksum: true }], /damaged/),
   tar('an entry that is cut off', [{ name: 'a', data: 'x', size: 100_000 }], /damaged|cut off/),
@@ -222,6 +242,26 @@ function shared(): Buffer {
   )
   stored.writeUInt16LE(8, second + 10)
   return stored
+}
+
+/** Readers that stop at the first end record see the outer archive; ours finds the inner one. */
+function inComment(): Buffer {
+  const outer = zipOf([ok])
+  const inner = zipOf([{ ...ok, data: 'evil' }])
+  outer.writeUInt16LE(inner.length, outer.length - 2)
+  return Buffer.concat([outer, inner])
+}
+
+/** The second directory names the entry of the first archive and one of its own, so that a reader by its directory takes both for one. */
+function extended(): Buffer {
+  const first = zipOf([ok])
+  const entry = { name: 'evil.txt', data: 'evil', mode: file }
+  const added = zipOf([{ ...entry }])
+  const local = added.subarray(0, added.indexOf(Buffer.from([0x50, 0x4b, 0x01, 0x02])))
+  const both = zipOf([ok, { ...entry, says: { offset: first.length } }])
+  const directory = both.subarray(both.indexOf(Buffer.from([0x50, 0x4b, 0x01, 0x02])))
+  directory.writeUInt32LE(first.length + local.length, directory.length - 6)
+  return Buffer.concat([first, local, directory])
 }
 
 function gigabyteTar(): Buffer {
