@@ -14,14 +14,16 @@ export interface FailureExplanation {
 
 const linesRead = 400
 const longestLine = 500
+const linesShown = 5
+const longestShown = 200
 const stepNames: Record<FailedStep, string> = { install: 'Installing packages', build: 'The build', start: 'The app' }
 const stepCodes: Record<FailedStep, FailureCode> = { install: 'install_failed', build: 'build_failed', start: 'start_failed' }
 
 /**
  * Says in plain words why a step failed, from the last lines of its log (already masked: what they hold goes into the
- * answer) and its exit code. Pure.
+ * answer). `ended` is what the command itself says of its end: it is told, with the last lines, when no pattern fits. Pure.
  */
-export function explainFailure(lines: string[], step: FailedStep, exitCode: number | null = null): FailureExplanation {
+export function explainFailure(lines: string[], step: FailedStep, ended: Omit<FailureExplanation, 'line'>): FailureExplanation {
   const plain = lines.slice(-linesRead).map((line) =>
     stripVTControlCharacters(line)
       .replace(/^.*\r(?=.)/, '')
@@ -40,34 +42,21 @@ export function explainFailure(lines: string[], step: FailedStep, exitCode: numb
       }
     }
   }
-  if (exitCode === 137) {
-    return {
-      code: 'out_of_memory',
-      message: `${stepNames[step]} was killed, most likely because it used more memory than it may.`,
-      hint: 'Raise the project’s memory limit, or make the build smaller.',
-    }
-  }
-  const line = lastWord(plain)
-  const ended = exitCode === null ? 'failed' : `failed with exit code ${exitCode}`
-  return {
-    code: stepCodes[step],
-    message: `${stepNames[step]} ${ended}${line ? `: ${line}` : '.'}`,
-    hint: 'The log of the step says more.',
-    ...(line ? { line } : {}),
-  }
+  const output = telling(plain).slice(-linesShown)
+  if (output.length === 0) return ended
+  const shown = output.map((line) => (line.length > longestShown ? `${line.slice(0, longestShown)}…` : line))
+  return { ...ended, hint: `${ended.hint} Its last output:\n${shown.join('\n')}` }
 }
 
-/** The last line that looks like a reason: tools end with pointers to log files and lists of frames. */
-function lastWord(lines: string[]): string | undefined {
-  const telling = lines.filter(
+/** Without what tools add at the end: pointers to log files and lists of frames. */
+const telling = (lines: string[]): string[] =>
+  lines.filter(
     (line) =>
       line !== '' &&
       !/^(npm (error|ERR!) (A complete log|path|command|workspace|location|Lifecycle|code ELIFECYCLE|errno)|at .+|info Visit|node:internal|Node\.js v|\{|\}|\^+$)/i.test(
         line,
       ),
   )
-  return telling.findLast((line) => /error|fail|cannot|invalid|not found/i.test(line)) ?? telling.at(-1)
-}
 
 const fill = (text: string, match: RegExpExecArray): string =>
   text

@@ -52,7 +52,7 @@ export async function finish(call: Call, client: Client, slug: string, id: strin
   }
   if (deployment.error) {
     terminal.err(`${paint(terminal, 'red', `✗ ${deployment.error.code}`)}: ${printable(terminal, deployment.error.message)}`)
-    if (deployment.error.hint !== '') terminal.err(`  ${printable(terminal, deployment.error.hint)}`)
+    if (deployment.error.hint !== '') for (const line of deployment.error.hint.split('\n')) terminal.err(`  ${printable(terminal, line)}`)
   } else terminal.err(`The deployment ended as ${deployment.status}.`)
   return exitCodes.refused
 }

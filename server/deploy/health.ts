@@ -1,7 +1,8 @@
 import { request } from 'node:http'
 import { limits } from '../contract/limits.ts'
 import { type Clock, sleep } from '../lib/clock.ts'
-import { BuildFailure, type Exit, type Instance } from '../runtime/runtime.ts'
+import { durationText } from '../runtime/build-failures.ts'
+import { BuildFailure, CommandFailure, type Exit, type Instance } from '../runtime/runtime.ts'
 
 export interface HealthCheck {
   instance: Instance
@@ -34,7 +35,7 @@ export async function untilHealthy(check: HealthCheck): Promise<void> {
 
   for (;;) {
     check.signal.throwIfAborted()
-    if (exit) throw endedEarly(exit)
+    if (exit) throw endedEarly(exit, clock.monotonic() - begun)
     // A container that just ended takes connections into nothing: its end is quicker news than a timeout.
     const status = await Promise.race([ask(instance, Math.min(10_000, timeout), check.signal), check.ended.then(() => undefined)])
     if (exit) continue
@@ -89,17 +90,17 @@ function unhealthy(facts: {
   )
 }
 
-function endedEarly(exit: Exit): BuildFailure {
+function endedEarly(exit: Exit, duration_ms: number): BuildFailure {
   if (exit.out_of_memory)
     return new BuildFailure(
       'out_of_memory',
       'The app ran out of memory while it started.',
       'Raise the memory limit in the project’s settings, or find what needs so much.',
     )
-  return new BuildFailure(
+  return new CommandFailure(
     'start_failed',
-    `The app ended while it started, with ${exit.signal ? `signal ${exit.signal}` : `exit code ${exit.code ?? 'unknown'}`}.`,
-    'The last lines above are its own; the runtime log has them all.',
+    `The app ended while it started, with ${exit.signal ? `signal ${exit.signal}` : `exit code ${exit.code ?? 'unknown'}`} after ${durationText(duration_ms)}.`,
+    'A web app runs until it is stopped: check what its start command does.',
   )
 }
 

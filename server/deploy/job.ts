@@ -1,10 +1,12 @@
 import type { BuildLogLine, DeploymentStatus, Failure, FailureCode, StepName } from '../contract/deployments.ts'
 import { Problem } from '../contract/errors.ts'
 import { isoTime } from '../lib/clock.ts'
+import { CommandFailure } from '../runtime/runtime.ts'
 import { isFull } from '../store/database.ts'
 import { closeSteps, findDeploymentById, swapStatus } from '../store/deployments.ts'
 import { settleProjectStatus } from '../store/projects.ts'
 import type { DeploymentRow } from '../store/tables.ts'
+import type { Mask } from './mask.ts'
 import { before } from './states.ts'
 import type { YardDeps } from './yard.ts'
 
@@ -59,9 +61,8 @@ export function describeFailure(deps: YardDeps, error: unknown, deployment: Depl
     }
   if (error instanceof Error && 'code' in error && 'hint' in error && typeof error.hint === 'string') {
     const told = { code: error.code as FailureCode, message: error.message, hint: error.hint }
-    const ownWords = toolSteps[told.code]
-    if (ownWords !== undefined && met_full_disk) return storageFull
-    return ownWords === undefined ? told : explain(deps, deployment.id, ownWords)
+    if (met_full_disk && toolSteps.has(told.code)) return storageFull
+    return error instanceof CommandFailure ? explain(deps, deployment.id, step, told) : told
   }
   deps.log.error('deployment_failed_unexpectedly', { deployment: deployment.id, step, error })
   return {
@@ -71,12 +72,8 @@ export function describeFailure(deps: YardDeps, error: unknown, deployment: Depl
   }
 }
 
-/** Where a tool or the app itself failed, its last lines say more than its exit code. */
-const toolSteps: Partial<Record<FailureCode, 'install' | 'build' | 'start'>> = {
-  install_failed: 'install',
-  build_failed: 'build',
-  start_failed: 'start',
-}
+/** Where a tool or the app itself failed, a full disk may be the cause. */
+const toolSteps: ReadonlySet<FailureCode> = new Set(['install_failed', 'build_failed', 'start_failed'])
 
 const storageFull: Failure = {
   code: 'storage_full',
@@ -84,8 +81,13 @@ const storageFull: Failure = {
   hint: 'Free some space (homeport disk shows what takes it, homeport disk clean frees what nothing needs) and deploy again.',
 }
 
+/** A failure names commands and files of the project, which may hold a secret. */
+export const masked = (failure: Failure, mask: Mask): Failure => ({ ...failure, message: mask(failure.message), hint: mask(failure.hint) })
+
 /** What the last lines of a step say of its failure, with the line that says it. */
-function explain(deps: YardDeps, deploymentId: string, step: 'install' | 'build' | 'start'): Failure {
+function explain(deps: YardDeps, deploymentId: string, during: StepName, ended: Failure): Failure {
+  const step = during === 'install' || during === 'build' ? during : 'start'
+
   const lines = deps.store.logs
     .tail(deploymentId, 64_000)
     .flatMap((chunk) => chunk.body.split('\n'))
@@ -93,6 +95,6 @@ function explain(deps: YardDeps, deploymentId: string, step: 'install' | 'build'
     .map((record) => JSON.parse(record) as BuildLogLine)
     .filter((record) => record.step === step && record.stream !== 'system')
     .map((record) => record.line)
-  const { code, message, hint, line } = deps.explainFailure(lines, step)
+  const { code, message, hint, line } = deps.explainFailure(lines, step, ended)
   return { code, message: line === undefined || message.includes(line) ? message : `${message} The line: ${line}`, hint }
 }

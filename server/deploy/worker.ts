@@ -7,7 +7,8 @@ import { findProject } from '../store/projects.ts'
 import type { DeploymentRow } from '../store/tables.ts'
 import type { Apps } from './apps.ts'
 import { createBuildLog, type DeploymentLog } from './build-log.ts'
-import { announce, describeFailure, endDeployment, type StopReason } from './job.ts'
+import { announce, describeFailure, endDeployment, masked, type StopReason } from './job.ts'
+import type { Mask } from './mask.ts'
 import { prune } from './reaper.ts'
 import { runDeployment } from './run.ts'
 import { readSecrets } from './variables.ts'
@@ -126,6 +127,7 @@ export function createWorker(deps: YardDeps, apps: Apps, runtimes: () => readonl
 
   const work = async (deployment: DeploymentRow, signal: AbortSignal): Promise<void> => {
     let at: StepName = 'clone'
+    let mask: Mask = (text) => text
     const plain = createBuildLog({ ...deps, logs: deps.store.logs, db: deps.store.db, stream: deployment.id })
     const log: DeploymentLog = {
       ...plain,
@@ -140,12 +142,13 @@ export function createWorker(deps: YardDeps, apps: Apps, runtimes: () => readonl
       if (deployment.attempt > 1) log.note('clone', 'Homeport was restarted: this deployment begins again.')
       if (deployment.target === 'preview') await ensureDatabase(deployment, signal, log)
       const secrets = await readSecrets(deps, project, deployment)
-      log.maskWith(secrets.mask)
+      mask = secrets.mask
+      log.maskWith(mask)
       for (const note of secrets.notes) log.note('clone', note)
       await runDeployment({ deps, apps, deployment, project, secrets, log, signal })
       await prune(deps, project.id).catch((error: unknown) => deps.log.warn('old_deployments_not_pruned', { project: project.id, error }))
     } catch (error) {
-      await conclude(deployment, at, log, signal, error).catch((cause: unknown) =>
+      await conclude(deployment, at, log, signal, error, mask).catch((cause: unknown) =>
         deps.log.error('deployment_not_concluded', { deployment: deployment.id, error: cause }),
       )
     }
@@ -159,7 +162,14 @@ export function createWorker(deps: YardDeps, apps: Apps, runtimes: () => readonl
       log.note('clone', 'This preview has a database of its own, copied from the project’s when the preview was made.')
   }
 
-  const conclude = async (deployment: DeploymentRow, step: StepName, log: DeploymentLog, signal: AbortSignal, error: unknown): Promise<void> => {
+  const conclude = async (
+    deployment: DeploymentRow,
+    step: StepName,
+    log: DeploymentLog,
+    signal: AbortSignal,
+    error: unknown,
+    mask: Mask,
+  ): Promise<void> => {
     const reason = signal.aborted ? (signal.reason as StopReason) : undefined
     if (reason === 'parked') {
       await log.end('canceled')
@@ -181,9 +191,10 @@ export function createWorker(deps: YardDeps, apps: Apps, runtimes: () => readonl
               message: `The deployment took longer than ${seconds} s, in the step ${step}.`,
               hint: 'Make it quicker, or raise the setting build_timeout_s.',
             }
-          : describeFailure(deps, error, deployment, step, log.metFullDisk())
+          : masked(describeFailure(deps, error, deployment, step, log.metFullDisk()), mask)
       log.note(step, failure.message)
-      log.note(step, failure.hint)
+      // The lines below the first are in the log as they were printed.
+      log.note(step, failure.hint.split('\n')[0] ?? '')
       await log.end('failed')
       await settle(deployment, () => endDeployment(deps, deployment.id, 'failed', failure))
     }

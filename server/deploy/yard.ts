@@ -23,7 +23,7 @@ export interface YardOptions {
   default_runtime: RuntimeName
   fetchSource(options: FetchOptions): Promise<Source>
   planBuild(options: { folder: string; settings: BuildSettings }): Promise<BuildPlan>
-  explainFailure(lines: string[], step: 'install' | 'build' | 'start'): Failure & { line?: string }
+  explainFailure(lines: string[], step: 'install' | 'build' | 'start', ended: Failure): Failure & { line?: string }
   sealer: Sealer
   bus: Bus
   clock: Clock

@@ -259,6 +259,8 @@ async function carryOut(
       .once('error', () => resolve()),
   )
   stream.on('data', output.live().write)
+  const clock = engine.options.clock ?? systemClock
+  const begun = clock.monotonic()
   try {
     await engine.startContainer(container)
     stream.write(`${JSON.stringify(order)}\n`)
@@ -272,7 +274,7 @@ async function carryOut(
     throw stepFailure(
       step,
       command,
-      { code: State.ExitCode, signal: null, out_of_memory, too_many_processes: false },
+      { code: State.ExitCode, signal: null, out_of_memory, too_many_processes: false, duration_ms: clock.monotonic() - begun },
       request.memory_mb,
       maxProcesses,
     )

@@ -171,13 +171,15 @@ async function runStep(
     throw new BuildFailure(`${step}_failed`, `The folder to ${step} in does not exist.`, 'Check the root directory of the project.')
   log.note(step, `> ${command}`)
   const shell = platform() === 'win32' ? { file: 'cmd.exe', args: ['/d', '/s', '/c', command] } : { file: '/bin/sh', args: ['-c', command] }
+  const clock = tools.options.clock ?? systemClock
+  const begun = clock.monotonic()
   const group = await startGroup({
     ...shell,
     cwd,
     env,
     memory_mb: request.memory_mb,
     max_processes: maxProcesses,
-    clock: tools.options.clock ?? systemClock,
+    clock,
     onLine: (stream, line) => {
       if (!signal.aborted) log.line(step, stream, line)
     },
@@ -194,7 +196,7 @@ async function runStep(
   await recorded.then(() => tools.records.remove(id)).catch((error: unknown) => tools.options.log.warn('process_record_failed', { error }))
   signal.throwIfAborted()
   if (end.code === 0 && !end.out_of_memory) return
-  throw stepFailure(step, command, end, request.memory_mb, maxProcesses)
+  throw stepFailure(step, command, { ...end, duration_ms: clock.monotonic() - begun }, request.memory_mb, maxProcesses)
 }
 
 async function staticArtifact(plan: Extract<NodePlan, { kind: 'static' }>, place: string): Promise<Artifact> {

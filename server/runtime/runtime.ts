@@ -184,4 +184,7 @@ export class BuildFailure extends Error {
   }
 }
 
+/** A command of the project, or its app, ended badly: what it printed may say why. */
+export class CommandFailure extends BuildFailure {}
+
 export class StartFailure extends BuildFailure {}

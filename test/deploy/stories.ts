@@ -108,7 +108,14 @@ export function coreStories(scene: Scene): void {
       'package.json': JSON.stringify({ name: 'tiny', private: true, scripts: { build: 'echo about to break; exit 3', start: 'node server.js' } }),
     })
     const failed = await deployed('careful')
-    expect(failed).toMatchObject({ status: 'failed', error: { code: 'build_failed', hint: expect.stringMatching(/\w/) } })
+    expect(failed).toMatchObject({
+      status: 'failed',
+      error: {
+        code: 'build_failed',
+        message: expect.stringMatching(/^`npm run build` ended with exit code 3 after [\d.]+ s\.$/),
+        hint: expect.stringMatching(/\nabout to break$/),
+      },
+    })
     expect(failed.build_log).toContain('about to break')
     expect(failed.steps.find((step) => step.name === 'build')?.status).toBe('failed')
     expect(await scene.home.edge('careful.localhost')).toMatchObject({ status: 200, body: 'good' })
@@ -174,7 +181,11 @@ export function moreStories(scene: Scene, options: { redeploys: number; cancel_m
     await live('unsteady')
     repository.commit({ 'server.js': "console.error('no database here'); process.exit(7)" })
     const failed = await deployed('unsteady')
-    expect(failed.error).toMatchObject({ code: 'start_failed' })
+    expect(failed.error).toMatchObject({
+      code: 'start_failed',
+      message: expect.stringMatching(/with exit code 7 after [\d.]+ s\.$/),
+      hint: expect.stringContaining('no database here'),
+    })
     expect(failed.build_log).toContain('no database here')
     expect(await scene.home.edge('unsteady.localhost')).toMatchObject({ status: 200, body: 'good' })
     expect((await scene.home.project('unsteady')).status).toBe('live')

@@ -84,7 +84,9 @@ describe('what leads to them', () => {
     ['Error: listen EADDRINUSE: address already in use :::3000', 'health-check'],
     ['sh: 1: vite: not found', 'builds'],
     ['something nobody has ever seen', 'builds'],
-  ])('“%s” in a log leads to %s', (line, topic) => expect(helpForFailure(explainFailure([line], 'build', 1))).toBe(topic))
+  ])('“%s” in a log leads to %s', (line, topic) =>
+    expect(helpForFailure(explainFailure([line], 'build', { code: 'build_failed', message: '', hint: '' }))).toBe(topic),
+  )
 
   it('a code of a later Homeport leads nowhere, and breaks nothing', () => {
     expect(helpFor('of_tomorrow' as ErrorCode)).toBeNull()

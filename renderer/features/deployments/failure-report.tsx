@@ -29,7 +29,7 @@ export function FailureReport({
           <Prose text={failure.message} />
         </h2>
         <p>
-          <Prose text={failure.hint} />
+          <Prose text={fault ? (failure.hint.split(' Its last output:\n')[0] ?? '') : failure.hint} />
         </p>
         {fault && (
           <figure className="failure-lines" aria-label="Where it went wrong">
