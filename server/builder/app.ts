@@ -81,7 +81,7 @@ export function exec(app: App, ...command: string[]): string[] {
 
 /** Scripts that serve for development: they watch files, build on the fly or print big warnings. */
 const development =
-  /\b(next dev|nuxi? (dev|preview)|astro (dev|preview)|vite($|\s+(dev|serve|preview)|\s*-)|nodemon|ts-node-dev|tsx watch|ng serve|react-scripts start|docusaurus (start|serve)|vitepress (dev|serve|preview)|remix (dev|vite:dev)|react-router dev|vue-cli-service serve|webpack(-dev-server| serve)|parcel($|\s+(?!build))|gatsby (develop|serve)|eleventy\b.*--serve|nest start|fastify start\b.*(-w|--watch)|node --watch|bun |serve\b)/
+  /\b(next dev|nuxi? (dev|preview)|astro (dev|preview)|vite($|\s+(dev|serve|preview)|\s*-)|nodemon|ts-node-dev|tsx watch|ng serve|react-scripts start|docusaurus (start|serve)|vitepress (dev|serve|preview)|remix (dev|vite:dev)|react-router dev|vue-cli-service serve|webpack(-dev-server| serve)|parcel($|\s+(?!build))|gatsby (develop|serve)|eleventy\b.*--serve|nest start|fastify start\b.*(-w|--watch)|node --watch|bun (run )?(--watch|--hot|dev\b))/
 
 /** A script that starts the app as it is meant to run, as arguments: `node x` directly, anything else by its name. */
 export function startOf(app: App, name = 'start'): string[] | null {

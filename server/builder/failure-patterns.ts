@@ -152,8 +152,14 @@ export const failurePatterns: FailurePattern[] = [
     hint: 'Update the package to a version with prebuilt binaries for this Node, or use a Dockerfile that installs python3, make and g++.',
   },
   {
+    name: 'bun-missing',
+    pattern: /(?:^|[\s:])bun: (?:command )?not found/,
+    message: 'Bun is not there.',
+    hint: 'Add it to the dependencies (npm install bun) and commit the lock file, or run the script with node.',
+  },
+  {
     name: 'manager-missing',
-    pattern: /(?:^|[\s:])(pnpm|yarn|bun|turbo|nx|lerna): (?:command )?not found/,
+    pattern: /(?:^|[\s:])(pnpm|yarn|turbo|nx|lerna): (?:command )?not found/,
     message: '$1 is not there.',
     hint: 'Name it in package.json: package managers in packageManager, tools in devDependencies, with the lock file written anew.',
   },

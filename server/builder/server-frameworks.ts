@@ -1,6 +1,7 @@
 import { configText, exec, found, has, ownServer, plainPath, setting, startOf, type App, type Detector } from './app.ts'
 import { DetectFailure } from './detect-failure.ts'
 import { firstOf, within } from './source-folder.ts'
+import { bundler, vite } from './static-sites.ts'
 
 const next: Detector = async (app) => {
   if (!has(app, 'next')) return null
@@ -151,11 +152,15 @@ const libraries: [dependency: string, framework: string, label: string][] = [
   ['h3', 'node', 'h3'],
 ]
 
+const servesFiles = /^(npx (-y |--yes )?)?serve(\s|$)/
+
 /** An app with a server library that has a way to start; a library that only serves a static build's development does not count. */
 export const nodeServer: Detector = async (app) => {
   const library = libraries.find(([dependency]) => app.manifest.dependencies[dependency] !== undefined)
   const start = await serverStart(app)
   if (!start) return null
+  // The files that its start script would serve need no server of the app.
+  if (!library && servesFiles.test(app.manifest.scripts.start ?? '') && ((await vite(app)) ?? (await bundler(app)))) return null
   if (library?.[1] === 'hono' && !has(app, '@hono/node-server') && has(app, 'wrangler'))
     throw elsewhere('Hono', 'wrangler (Cloudflare Workers)', '@hono/node-server')
   const why = library ? found(app, library[2], library[0]) : `Node app found (${start.why})`
@@ -172,7 +177,7 @@ async function serverStart(app: App): Promise<{ command: string[]; why: string }
   const { scripts, main } = app.manifest
   for (const name of ['start:prod', 'start:production', 'start', 'serve:prod']) {
     const command = startOf(app, name)
-    if (command) return { command, why: `the script ${name}` }
+    if (command) return { command, why: `the script ${name} in ${within(app.directory, 'package.json')}` }
   }
   if (scripts.start !== undefined && has(app, 'vite')) return null
   const candidates = [

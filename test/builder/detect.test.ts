@@ -162,6 +162,30 @@ const layouts: Layout[] = [
     framework: 'vite',
     work: isStatic('dist', true),
   },
+  ...['bun run src/index.ts', 'bun src/index.ts', 'bun run serve:prod', 'serve -s dist', 'npx serve dist'].map((start) => ({
+    name: `start script “${start}”`,
+    files: { 'package.json': needs({ lodash: '4' }, { scripts: { start } }) },
+    framework: 'node',
+    work: isServer('npm', 'run', 'start'),
+  })),
+  ...['bun --watch src/index.ts', 'bun run --hot src/index.ts', 'bun run dev', 'bun dev'].map((start) => ({
+    name: `development script “${start}” beside a file that listens`,
+    files: { 'package.json': needs({ express: '5' }, { scripts: { start } }), 'server.js': 'app.listen(process.env.PORT)' },
+    framework: 'express',
+    work: isServer('node', 'server.js'),
+  })),
+  {
+    name: 'Vite whose start script serves its output',
+    files: { 'package.json': needs({ vite: '8' }, { scripts: { build: 'vite build', start: 'serve -s dist' } }) },
+    framework: 'vite',
+    work: isStatic('dist', true),
+  },
+  {
+    name: 'webpack whose start script serves its output',
+    files: { 'package.json': needs({ webpack: '5' }, { scripts: { build: 'webpack', start: 'npx serve -s dist' } }) },
+    framework: 'webpack',
+    work: isStatic('dist', true),
+  },
   {
     name: 'Vite, root and outDir',
     files: { 'package.json': needs({ vite: '8' }), 'vite.config.ts': "export default { root: 'src', build: { outDir: '../public' } }" },
