@@ -41,7 +41,7 @@ export function isBranchName(name: string): boolean {
 
 /** A folder inside the repository: relative, no way out, nothing of git's own. */
 export function isInsideRepository(path: string): boolean {
-  if (path.startsWith('/') || /^[A-Za-z]:/.test(path) || path.includes('\\')) return false
+  if (path.trim() === '' || path.trim().startsWith('/') || /^\s*[A-Za-z]:/.test(path) || path.includes('\\')) return false
   // They would forge lines of the build log.
   // oxlint-disable-next-line no-control-regex -- control characters are what is refused
   if (/[\u0000-\u001f\u007f\u2028\u2029]/.test(path)) return false
@@ -49,8 +49,19 @@ export function isInsideRepository(path: string): boolean {
   return path.split('/').every((part) => {
     const name = part.trim()
     depth += name === '..' ? -1 : name === '' || name === '.' ? 0 : 1
-    return depth >= 0 && name.toLowerCase().replace(/[. ]+$/, '') !== '.git'
+    return depth >= 0 && !isGitFolder(name)
   })
+}
+
+/** Also as Windows and macOS read a name: they drop dots, streams and characters without a width, and have short names. */
+function isGitFolder(name: string): boolean {
+  const read = name
+    .normalize('NFKC')
+    .replace(/[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g, '')
+    .toLowerCase()
+    .replace(/:.*$/s, '')
+    .replace(/[. ]+$/, '')
+  return read === '.git' || read === 'git~1'
 }
 
 export const branchName = z
@@ -59,12 +70,18 @@ export const branchName = z
   .max(limits.branch.max)
   .refine(isBranchName, 'This is not a name that git allows for a branch.')
 
-/** `auto` or whatever may name a version, without anything that a shell could read. What names none fails the build, with the reason. */
+const nodePart = String.raw`(?:\d{1,4}|[xX*])`
+const nodeOne = String.raw`(?:[<>]=?|[=~^])?\s*v?${nodePart}(?:\.${nodePart}){0,2}(?:-[\w.-]+)?(?:\+[\w.-]+)?`
+const nodeRange = String.raw`${nodeOne}(?:(?:\s+|\s+-\s+|\s*\|\|\s*)${nodeOne})*`
+const nodeName = String.raw`auto|node|latest|current|stable|lts|lts\/(?:\*|iron|jod|krypton)`
+const nodeVersionPattern = new RegExp(`^\\s*(?:node@)?(?:${nodeName}|${nodeRange})\\s*$`, 'i')
+
+/** `auto`, or what names a version of Node or a range of them: the forms that server/builder/node-version.ts reads. */
 export const nodeVersion = z
   .string()
   .min(limits.node_version.min)
   .max(limits.node_version.max)
-  .regex(/^[\w.*^~<>=|/@+ -]+$/, 'Give auto, a version such as 24 or 22.11.0, or a range such as >=20.')
+  .regex(nodeVersionPattern, 'Give auto, a version such as 24 or 22.11.0, or a range such as >=20.')
 
 export const command = z
   .string()

@@ -49,11 +49,11 @@ export function createCacheHandlers(deps: FeatureDeps): CacheHandlers {
 
     async listCacheEvents({ caller }, { params, query }) {
       const limit = query.limit ?? limits.page.default
-      const rows = await db.read((tx) => {
+      const page = await db.read((tx) => {
         const project = projectFor(tx, caller, params.slug)
-        return listCacheEvents(tx, { project_id: project.id, before: cursorIn(query.cursor), limit: limit + 1 })
+        const list = `cache ${project.id}`
+        return pageOf(list, listCacheEvents(tx, { project_id: project.id, before: cursorIn(list, query.cursor), limit: limit + 1 }), limit)
       })
-      const page = pageOf(rows, limit)
       return { events: page.rows.map(presentEvent), next_cursor: page.next_cursor }
     },
 

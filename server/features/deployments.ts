@@ -64,8 +64,10 @@ export function createDeploymentHandlers(deps: FeatureDeps): DeploymentHandlers 
       const { target, branch, status } = query
       return db.read((tx) => {
         const project = projectFor(tx, caller, params.slug)
-        const rows = listDeployments(tx, { project_id: project.id, before: cursorIn(query.cursor), limit: limit + 1, target, branch, status })
-        const page = pageOf(rows, limit)
+        const list = `deployments ${project.id}`
+        const before = cursorIn(list, query.cursor)
+        const rows = listDeployments(tx, { project_id: project.id, before, limit: limit + 1, target, branch, status })
+        const page = pageOf(list, rows, limit)
         return { deployments: page.rows.map((row) => presentDeployment(tx, row)), next_cursor: page.next_cursor }
       })
     },

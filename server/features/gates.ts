@@ -34,6 +34,8 @@ export function cardGiven(account: Pick<AccountRow, 'plan' | 'trial_ends_at' | '
     throw new Problem('payment_method_required', `${what} needs a payment method on the plan ${account.plan}. Add a card, or move to a larger plan.`)
 }
 
+/** As server/source/address.ts reads it: the URL parser leaves the hosts of ssh and git as they were written. */
+const hostPattern = /^(?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9.])?|\[[0-9a-f:.]+\])$/i
 const schemes = ['https:', 'http:', 'ssh:', 'git:']
 
 export function repositoryAllowed(url: string, caller: Caller): void {
@@ -41,13 +43,19 @@ export function repositoryAllowed(url: string, caller: Caller): void {
     throw new Problem('invalid_input', 'The repository cannot be linked.', { issues: [{ path: 'repo_url', message }] })
   }
   const address = new URL(url)
+  if (address.hash !== '') refuse('Leave out what follows the #: a branch is given in repo_branch.')
+  if (!isEscaped(address.pathname) || /%(?:[01][0-9a-f]|7f)/i.test(address.pathname))
+    refuse('The path in this address is not percent-encoded in order.')
   if (address.protocol === 'file:') {
+    if (address.pathname.length < 2) refuse('Write file:// and an absolute path, such as file:///home/me/app.git.')
     if (!caller.is_instance_owner) refuse('A folder of this machine is for the owner of the instance alone. Give an https or ssh address.')
     if (address.host !== '') refuse('Write file:// and an absolute path, such as file:///home/me/app.git.')
     return
   }
   if (!schemes.includes(address.protocol)) refuse('Use an address that starts with https, http, ssh or git.')
-  if (address.hostname === '' || address.hostname.startsWith('-')) refuse('This address names no host.')
+  if (address.hostname === '') refuse('This address names no host.')
+  if (!hostPattern.test(address.hostname)) refuse('The host in this address is no host name. Check it for a typing error.')
+  if (address.username.startsWith('-') || /^%2d/i.test(address.username)) refuse('The user name in this address starts with a hyphen.')
   if (!isEscaped(address.username) || !isEscaped(address.password)) refuse('User or password in this address are not percent-encoded in order.')
   if (address.pathname.length < 2) refuse('This address names no repository on that host.')
 }

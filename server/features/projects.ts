@@ -87,9 +87,10 @@ export function createProjectHandlers(deps: FeatureDeps): ProjectHandlers {
 
     async listProjects({ caller }, { query }) {
       const limit = query.limit ?? limits.page.default
-      const before = cursorIn(query.cursor)
+      const list = `projects ${caller.user_id}`
+      const before = cursorIn(list, query.cursor)
       const rows = await db.read((tx) => listProjects(tx, { accounts: accountsOf(tx, caller), before, limit: limit + 1 }))
-      const page = pageOf(rows, limit)
+      const page = pageOf(list, rows, limit)
       return { projects: page.rows.map(presentProject), next_cursor: page.next_cursor }
     },
 
@@ -157,12 +158,12 @@ function followCaching(deps: FeatureDeps, projectId: string): void {
 }
 
 /** The sequence number in a cursor; 400 for one that this list never gave. */
-export function cursorIn(cursor: string | undefined): number | undefined {
+export function cursorIn(list: string, cursor: string | undefined): number | undefined {
   if (cursor === undefined) return undefined
-  const seq = readCursor(cursor)
+  const seq = readCursor(list, cursor)
   if (seq === undefined)
     throw new Problem('invalid_input', 'The cursor is not valid.', {
-      issues: [{ path: 'cursor', message: 'Use next_cursor of the page before, or leave it out.' }],
+      issues: [{ path: 'cursor', message: 'Use next_cursor of the page before, from the same list, or leave it out.' }],
     })
   return seq
 }

@@ -41,8 +41,10 @@ export function createTokenHandlers(deps: Pick<FeatureDeps, 'store' | 'clock'>):
 
     async listTokens({ caller }, { query }) {
       const limit = query.limit ?? limits.page.default
-      const before = cursorIn(query.cursor)
-      const { rows, next_cursor } = pageOf(await db.read((tx) => listTokens(tx, { user_id: caller.user_id, before, limit: limit + 1 })), limit)
+      const list = `tokens ${caller.user_id}`
+      const before = cursorIn(list, query.cursor)
+      const found = await db.read((tx) => listTokens(tx, { user_id: caller.user_id, before, limit: limit + 1 }))
+      const { rows, next_cursor } = pageOf(list, found, limit)
       return { api_tokens: rows.map(present), next_cursor }
     },
 

@@ -55,6 +55,9 @@ export function createDashboard(directory: string | null, options: { has_card_fo
     return text(200, isPage ? 'text/html; charset=utf-8' : contentType(path), await readFile(twin ?? file ?? index), {
       ...(coding && { 'content-encoding': coding.name }),
       vary: 'accept-encoding',
+      // No other origin reads these files or holds a reference to the window: ports of one host are one site, so apps are near.
+      'cross-origin-opener-policy': 'same-origin',
+      'cross-origin-resource-policy': 'same-origin',
       'content-security-policy': options.has_card_form && path === cardFormPath ? cardFormPolicy : dashboardPolicy,
       // The build puts a hash of the content into the names below assets/.
       'cache-control': !isPage && path.startsWith('/app/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',

@@ -174,6 +174,11 @@ describe('GET deployments', () => {
     const page = await list('?limit=3')
     expect(page.ids).toEqual(ids.slice(0, 3))
     expect(await list(`?limit=3&cursor=${page.next_cursor}`)).toMatchObject({ ids: ids.slice(3), next_cursor: null })
+    for (const path of ['/v1/projects', '/v1/tokens', '/v1/projects/listed/cache/log', '/v1/projects/deployed/deployments']) {
+      const foreign = await world.ask('owner', 'GET', `${path}?cursor=${page.next_cursor}`)
+      expectRefusal(foreign, 400, 'invalid_input')
+      expect(faults(foreign)).toEqual(['cursor'])
+    }
     expect((await list('?status=ready&target=production&branch=main')).ids).toEqual(ids)
     expect((await list('?status=failed')).ids).toEqual([])
     expect((await list('?target=preview')).ids).toEqual([])

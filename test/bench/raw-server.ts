@@ -27,16 +27,16 @@ const { readNow } = openDatabase<Tables>({ path: ':memory:', durable: false })
 const answerTo = (target: string): object => {
   const url = new URL(target, 'http://raw')
   const [, , , slug, what] = url.pathname.split('/')
-  const before = readCursor(url.searchParams.get('cursor') ?? '') ?? Number.MAX_SAFE_INTEGER
+  const before = readCursor(url.pathname, url.searchParams.get('cursor') ?? '') ?? Number.MAX_SAFE_INTEGER
   const limit = Number(url.searchParams.get('limit') ?? 50)
   if (slug === undefined) {
-    const page = pageOf(projects.all(owner, before, limit + 1), limit)
+    const page = pageOf(url.pathname, projects.all(owner, before, limit + 1), limit)
     return { projects: page.rows.map(presentProject), next_cursor: page.next_cursor }
   }
   const found = project.get(slug)
   if (!found) throw new Error(`no project ${slug}`)
   if (what === undefined) return { project: presentProject(found) }
-  const page = pageOf(deployments.all(found.id, before, limit + 1), limit)
+  const page = pageOf(url.pathname, deployments.all(found.id, before, limit + 1), limit)
   return readNow((tx) => ({ deployments: page.rows.map((row) => presentDeployment(tx, row)), next_cursor: page.next_cursor }))
 }
 

@@ -63,6 +63,12 @@ describe('the dashboard', () => {
     expect(policy(answer)).not.toMatch(/script-src|unsafe-eval/)
     expect(Object.fromEntries(answer.headers)).toMatchObject({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' })
   })
+  it.each(['/app/', '/app/projects', '/app/assets/main-abc123.js'])('%s is kept from pages of other origins', async (path) => {
+    expect(Object.fromEntries((await server.fetch(path)).headers)).toMatchObject({
+      'cross-origin-opener-policy': 'same-origin',
+      'cross-origin-resource-policy': 'same-origin',
+    })
+  })
   it('lets the script of the payment processor into the page of the card form alone, and only when there is a processor', async () => {
     expect(policy(await server.fetch('/app/account/card'))).not.toContain('stripe')
     const paid = await startApiServer({ dashboard_dir: built, replace: () => ({ has_card_form: true }) })

@@ -228,14 +228,15 @@ describe('sealed columns', () => {
 
 describe('pages', () => {
   test('a cursor says where to go on; a foreign one is none', () => {
-    expect(readCursor(cursorOf(42))).toBe(42)
-    for (const foreign of ['', 'x', 'czQy!', 'c2FiYw', Buffer.from('s-1').toString('base64url')]) expect(readCursor(foreign)).toBeUndefined()
+    expect(readCursor('rows', cursorOf('rows', 42))).toBe(42)
+    expect(readCursor('rows', cursorOf('other rows', 42))).toBeUndefined()
+    for (const foreign of ['', 'x', 'czQy!', 'c2FiYw', Buffer.from('s-1').toString('base64url')]) expect(readCursor('rows', foreign)).toBeUndefined()
   })
 
   test('the last page has none', () => {
     const rows = [{ seq: 3 }, { seq: 2 }, { seq: 1 }]
-    expect(pageOf(rows, 3).next_cursor).toBeNull()
-    expect(pageOf(rows, 2)).toEqual({ rows: [{ seq: 3 }, { seq: 2 }], next_cursor: cursorOf(2) })
+    expect(pageOf('rows', rows, 3).next_cursor).toBeNull()
+    expect(pageOf('rows', rows, 2)).toEqual({ rows: [{ seq: 3 }, { seq: 2 }], next_cursor: cursorOf('rows', 2) })
   })
 })
 
