@@ -28,7 +28,7 @@ export interface Recipe {
   cache_directories?: string[]
   work:
     | { kind: 'server'; start_command: string[]; variables?: Record<string, string> }
-    | { kind: 'static'; output_directory: string; spa_fallback: boolean }
+    | { kind: 'static'; output_directory: string; spa_fallback: boolean; server_entries?: string[] }
 }
 
 export type Detector = (app: App) => Promise<Recipe | null>

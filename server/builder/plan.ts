@@ -9,7 +9,7 @@ import { chooseNode } from './node-version.ts'
 import { choosePackageManager, managerOfCommand } from './package-manager.ts'
 import { nodeServer, procfile, serverFrameworks } from './server-frameworks.ts'
 import { openSource, within, type SourceFolder } from './source-folder.ts'
-import { bundler, plainHtml, staticSites, vite } from './static-sites.ts'
+import { builtServer, bundler, plainHtml, staticSites, vite } from './static-sites.ts'
 import { findWorkspace, neighboursToBuild } from './workspace.ts'
 
 export interface PlanOptions {
@@ -119,12 +119,16 @@ async function planNode(source: SourceFolder, directory: string, manifest: Manif
     }
   }
   const output = within(directory, work.output_directory)
-  return { framework: recipe.framework, explanation, work: { ...common, kind: 'static', output_directory: output, spa_fallback: work.spa_fallback } }
+  return {
+    framework: recipe.framework,
+    explanation,
+    work: { ...common, kind: 'static', output_directory: output, spa_fallback: work.spa_fallback, server_entries: work.server_entries ?? [] },
+  }
 }
 
 /** The first detector that knows the app decides: frameworks with a server, site generators, servers, bundlers, plain files. */
 async function detect(app: App): Promise<Recipe> {
-  for (const detector of [...serverFrameworks, ...staticSites, nodeServer, vite, bundler, plainHtml]) {
+  for (const detector of [...serverFrameworks, ...staticSites, nodeServer, builtServer, vite, bundler, plainHtml]) {
     const recipe = await detector(app)
     if (recipe) return recipe
   }
@@ -178,6 +182,7 @@ async function planWithoutPackages(
       cache_directories: [],
       output_directory: within(directory, recipe.work.output_directory),
       spa_fallback: recipe.work.spa_fallback,
+      server_entries: [],
     },
   }
 }

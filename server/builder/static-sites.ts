@@ -120,6 +120,32 @@ const flavours: [dependency: string, label: string][] = [
   ['@builder.io/qwik', 'Qwik'],
 ]
 
+/** What Nitro builds, whichever framework is on top of it. */
+const nitroEntry = '.output/server/index.mjs'
+const qwikEntries = ['express', 'fastify', 'node-server'].flatMap((name) => [`server/entry.${name}.js`, `server/entry.${name}.mjs`])
+
+/** Frameworks on Vite whose build may be a server or a static site, by adapters and presets: its output tells. */
+const builtServers: [dependency: RegExp, framework: string, label: string, output: string][] = [
+  [/^@tanstack\/(react-|solid-)?start$/, 'tanstack-start', 'TanStack Start', 'dist/client'],
+  [/^@solidjs\/start$/, 'solidstart', 'SolidStart', '.output/public'],
+  [/^(@builder\.io\/qwik-city|@qwik\.dev\/router)$/, 'qwik', 'Qwik', 'dist'],
+  [/^(nitro|nitropack)$/, 'nitro', 'Nitro', '.output/public'],
+]
+
+export const builtServer: Detector = async (app) => {
+  for (const [pattern, framework, label, output] of builtServers) {
+    const dependency = Object.keys(app.manifest.all_dependencies).find((name) => pattern.test(name))
+    if (dependency === undefined) continue
+    return {
+      framework,
+      why: [found(app, label, dependency), 'A server is started if the build leaves one, else its files are served as a static site'],
+      default_build: framework === 'nitro' ? 'nitro build' : has(app, 'vinxi') ? 'vinxi build' : framework === 'qwik' ? 'qwik build' : 'vite build',
+      work: { kind: 'static', output_directory: output, spa_fallback: false, server_entries: [nitroEntry, ...qwikEntries] },
+    }
+  }
+  return null
+}
+
 export const vite: Detector = async (app) => {
   if (!has(app, 'vite')) return null
   const config = await configText(app, 'vite.config')
@@ -134,7 +160,7 @@ export const vite: Detector = async (app) => {
     framework: 'vite',
     why,
     default_build: 'vite build',
-    work: { kind: 'static', output_directory: within(root, out), spa_fallback: !isMultiPage },
+    work: { kind: 'static', output_directory: within(root, out), spa_fallback: !isMultiPage, server_entries: [nitroEntry] },
   }
 }
 

@@ -3,7 +3,7 @@
  * It stands with the contract because the rooms that share it (builder, runtime, deploy) may not import each other.
  */
 export interface BuildPlan {
-  /** `nextjs`, `nuxt`, `sveltekit`, `astro`, `remix`, `react-router`, `nestjs`, `express`, `fastify`, `koa`, `hono`, `node`, `vite`, `angular`, `create-react-app`, `docusaurus`, `vitepress`, `eleventy`, `html`, `dockerfile` ... */
+  /** `nextjs`, `nuxt`, `sveltekit`, `astro`, `remix`, `react-router`, `nestjs`, `express`, `fastify`, `koa`, `hono`, `node`, `vite`, `tanstack-start`, `solidstart`, `qwik`, `nitro`, `angular`, `create-react-app`, `docusaurus`, `vitepress`, `eleventy`, `html`, `dockerfile` ... */
   framework: string
   /** Sentences for the log: what was found, where, and what follows from it. */
   explanation: string[]
@@ -44,6 +44,8 @@ export interface StaticPlan extends NodeWork {
   output_directory: string
   /** Unknown paths answer with index.html and 200 (a single-page app), else with 404.html and 404. */
   spa_fallback: boolean
+  /** Files, relative to `app_directory`, by which a build shows that it made a server: the first that is there is started with node instead. */
+  server_entries: string[]
 }
 
 export interface DockerfilePlan {

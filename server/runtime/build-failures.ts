@@ -45,10 +45,3 @@ export function durationText(ms: number): string {
   const seconds = Math.round(ms / 1_000)
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
 }
-
-export const missingOutput = (directory: string): BuildFailure =>
-  new BuildFailure(
-    'build_failed',
-    `The build left no folder ${directory}, which was to be served.`,
-    'Check the build command, and where the framework writes its output.',
-  )

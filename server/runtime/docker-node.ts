@@ -9,7 +9,7 @@ import { readable, removeContainer, statusOf, type Engine } from './docker-engin
 import { createOutput } from './docker-frames.ts'
 import { baseImage, commit, commitServer, dropOldDependencies } from './docker-images.ts'
 import { ranOutOfMemory } from './docker-memory.ts'
-import { extractSite } from './docker-site.ts'
+import { extractSite, isInContainer } from './docker-site.ts'
 import {
   appRoot,
   buildProgram,
@@ -25,6 +25,7 @@ import {
 import { raceAbort } from './signals.ts'
 import { checkPaths } from './plan-paths.ts'
 import type { Artifact, BuildRequest } from './runtime.ts'
+import { planOfOutput } from './static-output.ts'
 
 const maxProcesses = 512
 
@@ -79,8 +80,13 @@ export async function buildNode(engine: Engine, request: BuildRequest, plan: Nod
         ],
       })
     }
-    if (plan.kind === 'static') return await extractSite(engine, container, request, plan)
-    return commitServer(engine, docker, container, request, plan)
+    const built = await planOfOutput(
+      plan,
+      (path) => isInContainer(container, path),
+      (line) => request.log.note('build', line),
+    )
+    if (built.kind === 'static') return await extractSite(engine, container, request, built)
+    return commitServer(engine, docker, container, request, built)
   }
 }
 

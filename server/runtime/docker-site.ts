@@ -5,12 +5,12 @@ import { pipeline } from 'node:stream/promises'
 import type Docker from 'dockerode'
 import { extract } from 'tar-stream'
 import type { StaticPlan } from '../contract/build-plan.ts'
-import { missingOutput } from './build-failures.ts'
 import { leaves } from './docker-context.ts'
 import { statusOf, type Engine } from './docker-engine.ts'
 import { appRoot } from './docker-steps.ts'
 import { inside, pathPart } from './files.ts'
 import type { Artifact, BuildRequest } from './runtime.ts'
+import { checkSite, missingOutput } from './static-output.ts'
 
 /** Takes the output of a static build out of its container, to be served by the edge. */
 export async function extractSite(engine: Engine, container: Docker.Container, request: BuildRequest, plan: StaticPlan): Promise<Artifact> {
@@ -20,11 +20,12 @@ export async function extractSite(engine: Engine, container: Docker.Container, r
   await mkdir(directory, { recursive: true })
   try {
     const path = posix.join(appRoot, posix.normalize(plan.output_directory))
-    const archive = await container.getArchive({ path: `${path}/.` }).catch((error: unknown) => {
-      if (statusOf(error) === 404 || statusOf(error) === 400) throw missingOutput(plan.output_directory)
+    const archive = await container.getArchive({ path: `${path}/.` }).catch(async (error: unknown) => {
+      if (statusOf(error) === 404 || statusOf(error) === 400) throw await missingOutput(plan, (path) => isInContainer(container, path))
       throw error
     })
     const bytes = await unpack(archive, directory, request.signal)
+    await checkSite(directory, plan)
     return { kind: 'static', directory, spa_fallback: plan.spa_fallback, bytes }
   } catch (error) {
     await rm(place, { recursive: true, force: true })
@@ -32,6 +33,13 @@ export async function extractSite(engine: Engine, container: Docker.Container, r
     throw error
   }
 }
+
+/** Whether the source folder of a container has a file or folder. */
+export const isInContainer = (container: Docker.Container, path: string): Promise<boolean> =>
+  container.infoArchive({ path: posix.join(appRoot, posix.normalize(path)) }).then(
+    () => true,
+    (error: unknown) => (statusOf(error) === 404 || statusOf(error) === 400 ? false : Promise.reject(error)),
+  )
 
 /** Files, folders and links that stay inside; all else is passed over. Bytes are counted, not believed. */
 async function unpack(archive: NodeJS.ReadableStream, directory: string, signal: AbortSignal): Promise<number> {

@@ -1,9 +1,9 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { platform } from 'node:os'
 import { delimiter, join } from 'node:path'
 import type { StepName } from '../contract/deployments.ts'
 import { systemClock } from '../lib/clock.ts'
-import { missingOutput, stepFailure } from './build-failures.ts'
+import { stepFailure } from './build-failures.ts'
 import { dependencyKey, type NodePlan } from './dependencies.ts'
 import { inside, isFolder, moveFolder, sizeOf } from './files.ts'
 import type { BuildCache } from './process-cache.ts'
@@ -14,6 +14,7 @@ import { startOf } from './process-table.ts'
 import { defaultPath, installEnvironment, type Toolchains } from './process-toolchain.ts'
 import { BuildFailure, type Artifact, type BuildRequest, type RuntimeOptions } from './runtime.ts'
 import { raceAbort } from './signals.ts'
+import { checkSite, missingOutput, planOfOutput } from './static-output.ts'
 
 export interface BuildTools {
   options: RuntimeOptions
@@ -72,7 +73,8 @@ async function buildPlan(request: BuildRequest, plan: NodePlan, place: string, h
     await tools.cache.keepFramework(request.project_id, app, plan.cache_directories, signal)
   }
   signal.throwIfAborted()
-  return plan.kind === 'static' ? staticArtifact(plan, place) : serverArtifact(plan, place, request, tools)
+  const built = await planOfOutput(plan, isInSource(source), (line) => log.note('build', line))
+  return built.kind === 'static' ? staticArtifact(built, place) : serverArtifact(built, place, request, tools)
 }
 
 async function install(
@@ -199,15 +201,22 @@ async function runStep(
   throw stepFailure(step, command, { ...end, duration_ms: clock.monotonic() - begun }, request.memory_mb, maxProcesses)
 }
 
+const isInSource = (source: string) => (path: string) =>
+  stat(inside(source, path)).then(
+    () => true,
+    () => false,
+  )
+
 async function staticArtifact(plan: Extract<NodePlan, { kind: 'static' }>, place: string): Promise<Artifact> {
   const source = join(place, 'app')
   // Again, as the build may have made links.
   await checkPaths(source, plan)
   const output = inside(source, plan.output_directory)
-  if (!(await isFolder(output))) throw missingOutput(plan.output_directory)
+  if (!(await isFolder(output))) throw await missingOutput(plan, isInSource(source))
   const directory = join(place, 'site')
   if (output === source) await rm(join(source, '.git'), { recursive: true, force: true })
   const bytes = await sizeOf(output, true)
+  await checkSite(output, plan)
   await moveFolder(output, directory)
   if (output !== source) await rm(source, { recursive: true, force: true, maxRetries: 5 })
   return { kind: 'static', directory, spa_fallback: plan.spa_fallback, bytes }

@@ -174,6 +174,19 @@ const layouts: Layout[] = [
     framework: 'express',
     work: isServer('node', 'server.js'),
   })),
+  ...(
+    [
+      ['tanstack-start', '@tanstack/react-start', 'dist/client'],
+      ['solidstart', '@solidjs/start', '.output/public'],
+      ['qwik', '@builder.io/qwik-city', 'dist'],
+      ['nitro', 'nitropack', '.output/public'],
+    ] as const
+  ).map(([framework, dependency, output]) => ({
+    name: `${framework}, a server or a site by its output`,
+    files: { 'package.json': needs({ vite: '8', [dependency]: '1' }, { scripts: { dev: 'vite', build: 'vite build', start: 'vite --open' } }) },
+    framework,
+    work: { ...isStatic(output, false), server_entries: expect.arrayContaining(['.output/server/index.mjs', 'server/entry.express.js']) as unknown },
+  })),
   {
     name: 'Vite whose start script serves its output',
     files: { 'package.json': needs({ vite: '8' }, { scripts: { build: 'vite build', start: 'serve -s dist' } }) },

@@ -93,6 +93,19 @@ export function buildTests(suite: SuiteContext): void {
     expect(await driver.leftovers(suite.options, deployment_id)).toEqual([])
   })
 
+  test('a build that leaves a server instead of a site is started', async () => {
+    const built = await build({
+      files: { 'package.json': manifest() },
+      plan: staticPlan({
+        build_command: `mkdir -p .output/server .output/public && echo "console.log('from the server')" > .output/server/index.mjs`,
+        output_directory: '.output/public',
+        server_entries: ['server/entry.express.js', '.output/server/index.mjs'],
+      }),
+    })
+    expect(await printed(built)).toEqual(['from the server'])
+    await discard(built)
+  })
+
   describe.concurrent('a build that fails says why and leaves nothing', () => {
     const server = (more: Parameters<typeof serverPlan>[0]) => serverPlan(more)
     test.each([
@@ -104,6 +117,12 @@ export function buildTests(suite: SuiteContext): void {
         plan: server({ build_command: `node -e "const all = []; for (;;) all.push(Buffer.alloc(4e6, 1))"` }),
         code: 'out_of_memory',
         words: /256 MB/,
+      },
+      {
+        name: 'no index.html',
+        plan: staticPlan({ build_command: 'mkdir -p dist/client && echo 1 > dist/client/app.js', output_directory: 'dist' }),
+        code: 'build_failed',
+        words: /dist has no index\.html.*Found there: client\/app\.js\./,
       },
       { name: 'no output', plan: staticPlan({ build_command: 'true', output_directory: 'dist' }), code: 'build_failed', words: /dist/ },
     ] as const)('$name', async ({ plan, code, words }) => {

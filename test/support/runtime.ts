@@ -81,7 +81,7 @@ export const serverPlan = (more: Partial<ServerPlan> = {}): BuildPlan => ({
 export const staticPlan = (more: Partial<StaticPlan> = {}): BuildPlan => ({
   framework: 'html',
   explanation: [],
-  work: { ...nodeWork, kind: 'static', output_directory: '.', spa_fallback: false, ...more },
+  work: { ...nodeWork, kind: 'static', output_directory: '.', spa_fallback: false, server_entries: [], ...more },
 })
 
 export interface BuildOptions {

@@ -1,0 +1,64 @@
+import { readdir, realpath, stat } from 'node:fs/promises'
+import { join, posix, relative, sep } from 'node:path'
+import type { NodePlan } from './dependencies.ts'
+import { BuildFailure } from './runtime.ts'
+
+type Has = (path: string) => Promise<boolean>
+
+/** What the build left decides: a server entry is started with node, and the files beside it are its own to serve. */
+export async function planOfOutput(plan: NodePlan, has: Has, note: (line: string) => void): Promise<NodePlan> {
+  if (plan.kind !== 'static') return plan
+  for (const entry of plan.server_entries) {
+    if (!(await has(posix.join(plan.app_directory, entry)))) continue
+    note(`The build left a server: ${entry} is started with node.`)
+    const { output_directory: _output, spa_fallback: _fallback, server_entries: _entries, ...common } = plan
+    return { ...common, kind: 'server', start_command: ['node', entry], variables: {} }
+  }
+  return plan
+}
+
+const usualOutputs = ['dist', 'build', 'out', '.output/public', 'public', '_site', 'www']
+
+export async function missingOutput(plan: Extract<NodePlan, { kind: 'static' }>, has: Has): Promise<BuildFailure> {
+  const candidates = usualOutputs.map((folder) => posix.join(plan.app_directory, folder))
+  const found = (await Promise.all(candidates.map(async (path) => ((await has(path)) ? [path] : [])))).flat()
+  return new BuildFailure(
+    'build_failed',
+    `The build left no folder ${plan.output_directory}, which was to be served.`,
+    `${found.length > 0 ? `These folders are there: ${found.join(', ')}. ` : ''}Check the build command, and where the framework writes its output.`,
+  )
+}
+
+const filesNamed = 12
+
+/** Refuses a site whose `/` would be a 404. `directory` holds its files. */
+export async function checkSite(directory: string, plan: Extract<NodePlan, { kind: 'static' }>): Promise<void> {
+  if (await isFileWithin(directory, 'index.html')) return
+  const files = await listFiles(directory, filesNamed + 1)
+  const named = files.slice(0, filesNamed).join(', ')
+  const found = files.length === 0 ? 'The folder is empty.' : `Found there: ${named}${files.length > filesNamed ? ' …' : '.'}`
+  throw new BuildFailure(
+    'build_failed',
+    `${plan.output_directory === '.' ? 'The source' : `The folder ${plan.output_directory}`} has no index.html, so the site would answer / with 404. ${found}`,
+    'Check the build command and where it writes its output. An app with a server of its own needs a start script in package.json.',
+  )
+}
+
+async function isFileWithin(directory: string, name: string): Promise<boolean> {
+  const [root, real] = await Promise.all([realpath(directory), realpath(join(directory, name)).catch(() => undefined)])
+  return real !== undefined && real.startsWith(root + sep) && (await stat(real)).isFile()
+}
+
+/** Paths of the first files of a folder, those at its top before those below it. */
+async function listFiles(directory: string, most: number): Promise<string[]> {
+  const files: string[] = []
+  const folders = [directory]
+  for (const folder of folders) {
+    for (const entry of (await readdir(folder, { withFileTypes: true })).toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+      if (entry.isDirectory() && entry.name !== 'node_modules') folders.push(join(folder, entry.name))
+      else if (!entry.isDirectory()) files.push(relative(directory, join(folder, entry.name)).split(sep).join('/'))
+      if (files.length >= most) return files
+    }
+  }
+  return files
+}
