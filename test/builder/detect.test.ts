@@ -1,26 +1,7 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { planBuild } from '../../server/builder/index.ts'
-import type { BuildSettings } from '../../server/contract/build-plan.ts'
+import { describe, expect, test } from 'vitest'
+import { isServer, isStatic, needs, usePlanOf } from './plan-of.ts'
 
-const auto: BuildSettings = { node_version: 'auto', install_command: 'auto', build_command: 'auto', root_directory: '.' }
-const needs = (dependencies: Record<string, string>, more: object = {}) => JSON.stringify({ name: 'x', dependencies, ...more })
-
-let folder: string
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'homeport-detect-'))
-})
-afterEach(() => rm(folder, { recursive: true, force: true }))
-
-async function planOf(files: Record<string, string>, settings: Partial<BuildSettings> = {}, more: { has_docker?: boolean } = {}) {
-  for (const [path, text] of Object.entries(files)) {
-    await mkdir(dirname(join(folder, path)), { recursive: true })
-    await writeFile(join(folder, path), text)
-  }
-  return planBuild({ folder, settings: { ...auto, ...settings }, ...more })
-}
+const planOf = usePlanOf()
 
 interface Layout {
   name: string
@@ -31,8 +12,6 @@ interface Layout {
 
 const angular = (options: object, builder = '@angular/build:application') =>
   JSON.stringify({ projects: { shop: { projectType: 'application', architect: { build: { builder, options } } } } })
-const isStatic = (output_directory: string, spa_fallback: boolean) => ({ kind: 'static', output_directory, spa_fallback })
-const isServer = (...start_command: string[]) => ({ kind: 'server', start_command })
 
 const layouts: Layout[] = [
   {
@@ -160,43 +139,6 @@ const layouts: Layout[] = [
     name: 'Express beside Vite whose start is a development server',
     files: { 'package.json': needs({ express: '5', vite: '8', react: '19' }, { scripts: { start: 'vite' } }) },
     framework: 'vite',
-    work: isStatic('dist', true),
-  },
-  ...['bun run src/index.ts', 'bun src/index.ts', 'bun run serve:prod', 'serve -s dist', 'npx serve dist'].map((start) => ({
-    name: `start script “${start}”`,
-    files: { 'package.json': needs({ lodash: '4' }, { scripts: { start } }) },
-    framework: 'node',
-    work: isServer('npm', 'run', 'start'),
-  })),
-  ...['bun --watch src/index.ts', 'bun run --hot src/index.ts', 'bun run dev', 'bun dev'].map((start) => ({
-    name: `development script “${start}” beside a file that listens`,
-    files: { 'package.json': needs({ express: '5' }, { scripts: { start } }), 'server.js': 'app.listen(process.env.PORT)' },
-    framework: 'express',
-    work: isServer('node', 'server.js'),
-  })),
-  ...(
-    [
-      ['tanstack-start', '@tanstack/react-start', 'dist/client'],
-      ['solidstart', '@solidjs/start', '.output/public'],
-      ['qwik', '@builder.io/qwik-city', 'dist'],
-      ['nitro', 'nitropack', '.output/public'],
-    ] as const
-  ).map(([framework, dependency, output]) => ({
-    name: `${framework}, a server or a site by its output`,
-    files: { 'package.json': needs({ vite: '8', [dependency]: '1' }, { scripts: { dev: 'vite', build: 'vite build', start: 'vite --open' } }) },
-    framework,
-    work: { ...isStatic(output, false), server_entries: expect.arrayContaining(['.output/server/index.mjs', 'server/entry.express.js']) as unknown },
-  })),
-  {
-    name: 'Vite whose start script serves its output',
-    files: { 'package.json': needs({ vite: '8' }, { scripts: { build: 'vite build', start: 'serve -s dist' } }) },
-    framework: 'vite',
-    work: isStatic('dist', true),
-  },
-  {
-    name: 'webpack whose start script serves its output',
-    files: { 'package.json': needs({ webpack: '5' }, { scripts: { build: 'webpack', start: 'npx serve -s dist' } }) },
-    framework: 'webpack',
     work: isStatic('dist', true),
   },
   {
