@@ -17,7 +17,7 @@ export const shutIn = {
   spellcheck: false,
 } as const
 
-/** The session of the window: apart from every other, gone with the process, so that a cookie never lies on disk. */
+/** The window's storage: apart from every other, gone with the process, so that the session of the dashboard never lies on disk. */
 export const partition = 'homeport'
 
 export const ownSession = (): Session => session.fromPartition(partition)

@@ -14,7 +14,7 @@ export interface WindowOptions extends Bounds {
 
 /**
  * The one window. It shows the dashboard as any browser would, over HTTP from the platform's own origin and with a session
- * cookie that scripts cannot read; no token ever is in the page.
+ * in the storage of that origin; no token ever is in the page.
  */
 export function createWindow(options: WindowOptions): BrowserWindow {
   const { is_maximized, zoom, ...bounds } = readPlace(options.place_file)

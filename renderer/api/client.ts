@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { Operations } from '../../server/contract/index.ts'
 import { type FollowHandlers, type FollowOptions, follow } from './follow.ts'
 import { ApiProblem, problemOf, unreachable } from './problem.ts'
+import { sessionHeaders } from './session.ts'
 import { type RouteId, routes } from './routes.ts'
 import { type Sending, sendFile } from './send-file.ts'
 
@@ -43,7 +44,7 @@ export interface Client {
   call<Id extends RouteId>(id: Id, input: CallInput<Id>): Promise<Answer<Id>>
   /** Sends a file, and tells how far it is on its way; throws an ApiProblem, or the reason of the signal. */
   upload<Id extends UploadId>(id: Id, input: CallInput<Id>, file: Blob, sending: Sending): Promise<Answer<Id>>
-  /** Where a file of the instance lies, for a picture or a link. */
+  /** Where a file of the instance lies, for `fetchFile`. */
   urlOf<Id extends FileId>(id: Id, input: CallInput<Id>): string
   /** Follows a stream until the signal or its end; reconnects, and resumes where it was. Never throws. */
   follow<Id extends StreamId>(id: Id, input: CallInput<Id>, handlers: FollowHandlers<EventOf<Id>>, options: FollowOptions): void
@@ -59,10 +60,10 @@ interface Options {
 
 /**
  * A client of one instance. `base_url` is empty for the instance that served this page; others are reached through it (/remote/{id}).
- * The page holds no token: its session is the cookie, and the platform puts the token of another instance in on the way.
+ * The page holds no token: it has its session (session.ts), and the platform puts the token of another instance in on the way.
  */
 export function createClient(options: Options): Client {
-  const common = { headers: {}, redirect: 'error', credentials: 'same-origin' } as const
+  const common = { redirect: 'error', credentials: 'same-origin' } as const
   const note = (problem: ApiProblem) => {
     if (problem.status === 401) options.onSignedOut()
     if (problem.code === 'remote_token_refused') options.onTokenRefused()
@@ -75,8 +76,9 @@ export function createClient(options: Options): Client {
       const response = await fetch(url, {
         ...common,
         method,
-        // The platform asks every change that rides on a cookie for this content type: no plain form can send it.
+        // The platform asks every change that rides on a session for this content type: no plain form can send it.
         headers: {
+          ...sessionHeaders(),
           ...(method === 'GET' ? {} : { 'content-type': 'application/json' }),
           ...(input.idempotency_key === undefined ? {} : { 'idempotency-key': input.idempotency_key }),
         },

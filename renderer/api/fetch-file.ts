@@ -1,4 +1,5 @@
 import { ApiProblem, problemOf, unreachable } from './problem.ts'
+import { sessionHeaders } from './session.ts'
 
 /**
  * Takes a file of an instance into the page, and tells how much of it has come: how much there will be, nobody knows. Throws an
@@ -8,7 +9,7 @@ export async function fetchFile(
   url: string,
   { signal, most_bytes, onProgress }: { signal: AbortSignal; most_bytes: number; onProgress: (bytes: number) => void },
 ): Promise<Blob> {
-  const response = await fetch(url, { redirect: 'error', credentials: 'same-origin', signal }).catch((error: unknown) => {
+  const response = await fetch(url, { redirect: 'error', credentials: 'same-origin', headers: sessionHeaders(), signal }).catch((error: unknown) => {
     throw signal.aborted ? error : unreachable(error)
   })
   if (!response.ok) throw await problemOf(response)
@@ -22,13 +23,13 @@ export async function fetchFile(
       pieces.push(next.value)
       bytes += next.value.byteLength
       if (bytes > most_bytes)
-        throw new ApiProblem('payload_too_large', `The source is larger than ${most_bytes / 2 ** 20} MiB packed, which no upload may be.`)
+        throw new ApiProblem('payload_too_large', `The file is larger than ${most_bytes / 2 ** 20} MiB packed, which no upload may be.`)
       onProgress(bytes)
     }
   } catch (error) {
     void reader?.cancel().catch(() => undefined)
     if (signal.aborted || error instanceof ApiProblem) throw error
-    throw new ApiProblem('unreachable', 'The source came only in part: the line was cut. Try again.', { cause: error })
+    throw new ApiProblem('unreachable', 'The file came only in part: the connection was cut. Try again.', { cause: error })
   }
   return new Blob(pieces, { type: response.headers.get('content-type') ?? '' })
 }

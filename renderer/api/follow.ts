@@ -1,5 +1,6 @@
 import { createEventParser } from './event-parser.ts'
 import { type ApiProblem, problemOf, unreachable } from './problem.ts'
+import { sessionHeaders } from './session.ts'
 
 /** Where a stream stands. `refused`: the platform does not give it (gone, not allowed, not offered), and asking again is no use. */
 export type StreamState =
@@ -31,7 +32,7 @@ const hiddenPatience_ms = 5_000
 /** Server-Sent Events over fetch: resumes by Last-Event-ID, backs off, and wakes at once when the network or the tab is back. */
 export async function follow<Event>(
   url: string,
-  request: { headers: Record<string, string>; redirect: 'error'; credentials: RequestCredentials },
+  request: { redirect: 'error'; credentials: RequestCredentials },
   handlers: FollowHandlers<Event> & { onProblem(problem: ApiProblem): unknown },
   { signal, end_event, rests_when_hidden = false }: FollowOptions,
 ): Promise<void> {
@@ -47,7 +48,7 @@ export async function follow<Event>(
     let problem = unreachable(undefined)
     try {
       const headers: Record<string, string> = {
-        ...request.headers,
+        ...sessionHeaders(),
         accept: 'text/event-stream',
         ...(lastId === null ? {} : { 'last-event-id': lastId }),
       }

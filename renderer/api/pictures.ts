@@ -1,6 +1,8 @@
 import type { Deployment } from '../../server/contract/deployments.ts'
 import type { ScreenshotVariant } from '../../server/contract/previews.ts'
 import { useConnection } from '../stores/connection.ts'
+import { problemOf } from './problem.ts'
+import { sessionHeaders } from './session.ts'
 
 export type Pictured = Pick<Deployment, 'id' | 'screenshots'>
 
@@ -9,4 +11,11 @@ export function usePictureUrl(): (slug: string, deployment: Pictured | null | un
   const client = useConnection((state) => state.current.client)
   return (slug, deployment, variant) =>
     deployment?.screenshots?.[variant] ? client.urlOf('getScreenshot', { params: { slug, id: deployment.id, variant } }) : null
+}
+
+/** The picture itself: an <img> with its address could not say who asks. */
+export async function fetchPicture(url: string, signal: AbortSignal): Promise<Blob> {
+  const response = await fetch(url, { redirect: 'error', credentials: 'same-origin', headers: sessionHeaders(), signal })
+  if (!response.ok) throw await problemOf(response)
+  return response.blob()
 }

@@ -1,4 +1,5 @@
 import { problemOf, unreachable } from './problem.ts'
+import { sessionHeaders } from './session.ts'
 
 export interface Sending {
   /** What the file is, in the words of the contract. */
@@ -18,6 +19,7 @@ export function sendFile(url: string, file: Blob, { type, signal, onProgress }: 
     const stop = () => request.abort()
     request.open('POST', url)
     request.setRequestHeader('content-type', type)
+    for (const [name, value] of Object.entries(sessionHeaders())) request.setRequestHeader(name, value)
     request.upload.addEventListener('progress', ({ loaded }) => onProgress?.(loaded, file.size))
     request.addEventListener('abort', () => reject(signal?.reason ?? new DOMException('The sending was stopped.', 'AbortError')))
     request.addEventListener('error', () => reject(unreachable(undefined)))

@@ -3,7 +3,7 @@ import { type Clock, isoTime } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import { hashSecret, newSecret } from '../lib/token.ts'
 import type { Db, Tx } from '../store/open.ts'
-import { credentialStands, insertSession, insertSignInCode, takeSignInCode } from '../store/people.ts'
+import { credentialStands, findSignInCode, insertSession, insertSignInCode, takeSignInCode } from '../store/people.ts'
 import type { Caller } from './context.ts'
 import { effectivePlan } from './plans.ts'
 
@@ -13,6 +13,8 @@ export interface Authenticator {
   bySession(secret: string): Promise<Caller | undefined>
   /** Turns a one-time code into a session; undefined when it is wrong, used or too old. */
   signIn(code: string): Promise<{ secret: string; max_age_s: number } | undefined>
+  /** Whom a one-time code is for. */
+  codeFor(code: string): Promise<{ email: string; is_instance_owner: boolean } | undefined>
   credentialAlive(id: string): Promise<boolean>
 }
 
@@ -66,6 +68,8 @@ export function createAuthenticator(options: { db: Db; clock: Clock }): Authenti
       })
     },
 
+    codeFor: (code) => db.read((tx) => findSignInCode(tx, hashSecret(code), isoTime(clock.now()))),
+
     credentialAlive: (id) => db.read((tx) => credentialStands(tx, id, isoTime(clock.now()))),
   }
 }
@@ -82,7 +86,7 @@ export async function newSignInCode(
   return { code, expires_at }
 }
 
-/** A session of a browser. Its secret is in the cookie and nowhere here. */
+/** A session of a browser or a script. Its secret is theirs, and nowhere here. */
 export function newSession(tx: Tx, clock: Clock, user_id: string): { secret: string; max_age_s: number } {
   const secret = newSecret()
   const now = clock.now()

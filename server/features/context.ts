@@ -10,7 +10,7 @@ export interface Caller {
   plan: PlanName
   /** The owner of this instance: may use `file://`, settings, users. */
   is_instance_owner: boolean
-  /** `session` is a browser with our cookie. */
+  /** `session` is a person in a browser, or a script that signed in as one. */
   via: 'token' | 'session'
   /** Id of the token or session, to revoke streams with it. */
   credential_id: string

@@ -10,12 +10,15 @@ export interface Authenticate {
   bySession(secret: string): Promise<Caller | undefined>
 }
 
-/** A browser may send several cookies of one name (other ports of this host share the jar); no more than these are tried. */
-const maxCookiesTried = 4
+/** There may be several cookies of one name, since other ports of this host share the jar. Each costs a look-up. */
+const maxCookiesTried = 50
+
+/** The session of the dashboard, from the storage of its own origin: unlike a cookie, no other port of this host sees or replaces it. */
+export const sessionHeader = 'x-homeport-session'
 
 /**
- * Who calls: by bearer token, else by the session cookie. An Authorization header that is not in order is nobody, and never
- * falls back to the cookie. A token in the query is no token.
+ * Who calls: by bearer token, by the header of the dashboard, else by a session cookie. An Authorization header that is
+ * not in order is nobody, and never falls back to another. A token in the query is no token.
  */
 export function createCallerLookup(options: { authenticate: Authenticate; cookie_name: string }) {
   return async function findCaller(req: IncomingMessage): Promise<Caller | undefined> {
@@ -24,6 +27,9 @@ export function createCallerLookup(options: { authenticate: Authenticate; cookie
       const token = values.length === 1 ? values[0]?.match(/^bearer (svc_[0-9A-Za-z]+)$/i)?.[1] : undefined
       return token !== undefined && isToken(token) ? options.authenticate.byToken(token) : undefined
     }
+    const page = headerValues(req, sessionHeader)
+    const known = page.length === 1 && page[0] ? await options.authenticate.bySession(page[0]) : undefined
+    if (known) return known
     if (req.headers.cookie === undefined) return undefined
     for (const secret of cookieValues(req.headers.cookie, options.cookie_name).slice(0, maxCookiesTried)) {
       const caller = await options.authenticate.bySession(secret)
@@ -40,7 +46,7 @@ export const unauthorized = () =>
   )
 
 /**
- * A browser sends the cookie on its own, so a request that changes something has to show that our own page made it.
+ * A browser sends a cookie on its own, so a request of a session that changes something has to show that our own page made it.
  * A bearer token is never sent by itself and needs none of this.
  */
 export function checkOrigin(req: IncomingMessage, caller: Caller): void {

@@ -9,7 +9,7 @@ import type { Answer } from './respond.ts'
 
 /** Nothing but our own files runs, and nobody frames us. Styles in attributes are what a component library needs. */
 const dashboardPolicy =
-  "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; connect-src 'self'; object-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+  "default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; connect-src 'self'; object-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 
 /**
  * For the card form alone: what Stripe's browser script needs (docs.stripe.com, "Security at Stripe"). Its page is a document of its

@@ -11,7 +11,7 @@ import { purgeHookDoor } from './purge-hook.ts'
 import type { PurgeHook } from './purge-hook.ts'
 import { json, redirect, text } from './respond.ts'
 import type { Answer } from './respond.ts'
-import { signInByCode, signInByPassword } from './sign-in.ts'
+import { openSignIn, signIn } from './sign-in.ts'
 import type { SignInOptions } from './sign-in.ts'
 
 /** What /healthz tells. `checks` are short words per part, such as `{database: 'ok'}`. */
@@ -32,6 +32,8 @@ export interface DoorRequest {
   body: Buffer
   is_head: boolean
   accepts_html: boolean
+  /** A page or its script asks, in a browser that says so (Fetch Metadata). */
+  is_browser: boolean
   /** It came from this machine itself and not over the network. */
   is_local: boolean
 }
@@ -71,8 +73,8 @@ export function createDoors(options: DoorOptions): Door[] {
         text(200, 'application/json; charset=utf-8', (description ??= JSON.stringify(openApiDocument())), { 'cache-control': 'no-cache' }),
     },
     { path: '/docs', is_counted: false, answer: async () => (docs ??= docsPage()) },
-    { path: '/sign-in', is_counted: true, answer: (request) => signInByCode(request, options) },
-    { method: 'POST', path: '/sign-in', is_counted: 'by_address', answer: (request) => signInByPassword(request, options) },
+    { path: '/sign-in', is_counted: true, answer: (request) => openSignIn(request, options) },
+    { method: 'POST', path: '/sign-in', is_counted: 'by_address', answer: (request) => signIn(request, options) },
     ...peopleDoors(options),
     purgeHookDoor(options.purgeHook),
     billingHookDoor(options.billingHook),

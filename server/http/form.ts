@@ -1,6 +1,8 @@
 import { Problem } from '../contract/errors.ts'
 import { isOwnOrigin } from './caller.ts'
 import type { DoorRequest } from './doors.ts'
+import { escapeHtml, page } from './page.ts'
+import { type Answer, json, redirect } from './respond.ts'
 
 /** What the forms of our own pages have in common: where they come from, what they send, the session that they give. */
 
@@ -40,9 +42,31 @@ export function fields<Name extends string>({ body, headers }: DoorRequest, ...n
 /** Longer than any that can be set, hence wrong, and no work for the hash. */
 const cut = (value: unknown): string => (typeof value === 'string' ? value.slice(0, 300) : '')
 
-export const sessionCookie = (name: string, session: Session) => ({
-  'set-cookie': `${name}=${session.secret}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${Math.floor(session.max_age_s)}`,
+/**
+ * Lets somebody in. Cookies ignore ports: a browser would give one to every app on this host, and take one from it. So a browser gets
+ * its session in the answer alone, for the storage of our own origin (renderer/public/sign-in.js). A script gets a cookie, and so does
+ * a browser on the network without HTTPS, which does not say what it is: apps have no ports of their own there.
+ */
+export function letIn({ accepts_html, is_browser }: DoorRequest, cookie_name: string, session: Session): Answer {
+  const location = '/app/'
+  if (!is_browser) {
+    const cookie = sessionCookie(cookie_name, session)
+    return accepts_html ? redirect(303, location, cookie) : json(200, { ok: true, location }, cookie)
+  }
+  const { secret } = session
+  if (accepts_html) {
+    const body = `<data id="session" value="${escapeHtml(secret)}"></data><p>The dashboard opens. It needs JavaScript.</p>`
+    return page(200, 'Signed in', body, { script: signInScript })
+  }
+  return json(200, { ok: true, location, session: secret })
+}
+
+export const sessionCookie = (name: string, { secret, max_age_s }: Session) => ({
+  'set-cookie': `${name}=${secret}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${Math.floor(max_age_s)}`,
 })
+
+/** Of the dashboard: keeps the session that a page brings, or sends the form that needs no question. */
+export const signInScript = '/app/sign-in.js'
 
 /** What is wrong, above a form, and what ties its field to it. */
 export const alertOf = (problem: string | undefined, escape: (text: string) => string) => ({

@@ -81,7 +81,7 @@ export function openApiDocument() {
     openapi: '3.1.0',
     info: { title: 'Homeport', version: '1.0.0', description: introduction, license: { name: 'MIT', identifier: 'MIT' } },
     servers: [{ url: '/', description: 'This instance' }],
-    security: [{ bearer: [] }, { session: [] }],
+    security: [{ bearer: [] }, { session: [] }, { session_cookie: [] }],
     tags: groups.filter(({ name }) => Object.values(operations).some((spec) => spec.group === name)),
     paths,
     webhooks: { cachePurge: { post: describePurgeHook(names) }, stripe: { post: describeBillingHook() } },
@@ -106,10 +106,16 @@ export function openApiDocument() {
         },
         session: {
           type: 'apiKey',
+          in: 'header',
+          name: 'X-Homeport-Session',
+          description: 'The session of the dashboard. A request that changes something has to be JSON from the same origin.',
+        },
+        session_cookie: {
+          type: 'apiKey',
           in: 'cookie',
           name: 'homeport_session',
           description:
-            'The cookie of the dashboard. Its name differs from instance to instance. A request that changes something has to be JSON from the same origin.',
+            'The cookie of a script that signed in, or of a browser on the network without HTTPS. Its name differs from instance to instance. A request that changes something has to be JSON from the same origin.',
         },
       },
     },

@@ -1,8 +1,8 @@
 import { text } from './respond.ts'
 import type { Answer } from './respond.ts'
 
-/** A page of our own: no script, nothing from elsewhere, light and dark by the reader's choice. */
-export function page(status: number, title: string, body: string, options: { wide?: boolean; has_form?: boolean } = {}): Answer {
+/** A page of our own: at most one script of ours, nothing from elsewhere, light and dark by the reader's choice. It is never kept. */
+export function page(status: number, title: string, body: string, options: { wide?: boolean; has_form?: boolean; script?: string } = {}): Answer {
   const html = `<!doctype html>
 <html lang="en">
 <head>
@@ -11,7 +11,7 @@ export function page(status: number, title: string, body: string, options: { wid
 <meta name="color-scheme" content="light dark">
 <title>${escapeHtml(title)} · Homeport</title>
 <style>${style}</style>
-</head>
+${options.script === undefined ? '' : `<script src="${options.script}" defer></script>\n`}</head>
 <body${options.wide ? ' class="wide"' : ''}>
 <main>
 <h1>${escapeHtml(title)}</h1>
@@ -21,7 +21,8 @@ ${body}
 </html>
 `
   return text(status, 'text/html; charset=utf-8', html, {
-    'content-security-policy': `default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action ${options.has_form ? "'self'" : "'none'"}`,
+    'content-security-policy': `default-src 'none';${options.script === undefined ? '' : " script-src 'self';"} style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action ${options.has_form ? "'self'" : "'none'"}`,
+    'cache-control': 'no-store',
     // Without a referrer a browser would send a form with `Origin: null`, and we could not tell that it is ours.
     ...(options.has_form ? { 'referrer-policy': 'same-origin' } : {}),
   })

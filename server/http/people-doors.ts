@@ -1,8 +1,8 @@
 import { Problem } from '../contract/errors.ts'
 import type { Door, DoorRequest } from './doors.ts'
-import { alertOf, fields, foreignReason, type Session, sessionCookie } from './form.ts'
+import { alertOf, fields, foreignReason, letIn, type Session } from './form.ts'
 import { escapeHtml, page } from './page.ts'
-import { json, redirect } from './respond.ts'
+import { json } from './respond.ts'
 import type { Answer } from './respond.ts'
 
 /** How somebody new comes in; what decides is the features'. */
@@ -96,9 +96,8 @@ export function peopleDoors({ joining, cookie_name }: { joining: Joining; cookie
   function answer(request: DoorRequest, entered: Entered, what: 'link' | 'invitation', form: (status: number, problem: string) => Answer): Answer {
     if ('gone' in entered) return gone(request, what)
     if ('session' in entered) {
-      const set = entered.session ? sessionCookie(cookie_name, entered.session) : {}
-      if (!request.accepts_html) return json(200, { ok: true, location: entered.session ? '/app/' : '/sign-in' }, set)
-      if (entered.session) return redirect(303, '/app/', set)
+      if (entered.session) return letIn(request, cookie_name, entered.session)
+      if (!request.accepts_html) return json(200, { ok: true, location: '/sign-in' })
       return page(200, 'Your address is verified', '<p>That was all. <a href="/sign-in">Sign in</a>, or go on where you are signed in already.</p>')
     }
     if ('wait_s' in entered) {

@@ -242,4 +242,5 @@ const doorRequest = (req: IncomingMessage, parts: { query: string; body: Buffer;
   is_local: isLocal(req),
   is_head: req.method === 'HEAD',
   accepts_html: /\btext\/html\b/i.test(req.headers.accept ?? ''),
+  is_browser: req.headers['sec-fetch-site'] !== undefined,
 })

@@ -1,13 +1,15 @@
 import { Problem } from '../contract/errors.ts'
 import type { DoorRequest } from './doors.ts'
-import { alertOf, fields, foreignReason, type Session, sessionCookie } from './form.ts'
+import { alertOf, fields, foreignReason, letIn, type Session, sessionCookie, signInScript } from './form.ts'
 import { escapeHtml, page } from './page.ts'
-import { json, redirect } from './respond.ts'
+import { redirect } from './respond.ts'
 import type { Answer } from './respond.ts'
 
 export interface SignInOptions {
   /** Takes a one-time code; undefined when it is wrong, used or expired. */
   signIn(code: string): Promise<Session | undefined>
+  /** Whom a one-time code is for; looking does not use it up. */
+  codeFor(code: string): Promise<{ email: string; is_instance_owner: boolean } | undefined>
   /** `wait_s`: too many wrong ones came before. */
   signInByPassword(attempt: {
     email: string
@@ -20,16 +22,33 @@ export interface SignInOptions {
   joining: { mode(): 'off' | 'invited' | 'open' }
 }
 
-/** A link from the terminal or the desktop, good once; without a code, the form. HEAD (a link preview) does not use a code up. */
-export async function signInByCode(request: DoorRequest, options: SignInOptions): Promise<Answer> {
+/**
+ * A link from the terminal or the desktop, good once; without a code, the form. In a browser a GET changes nothing: our page sends the
+ * code on, by itself where no other page led here or the code is the instance owner's, else when it is told to: a member's page could
+ * sign its visitors in as that member. Scripts redeem the code at once.
+ */
+export async function openSignIn(request: DoorRequest, options: SignInOptions): Promise<Answer> {
   const codes = request.query.getAll('code')
+  const code = codes.length === 1 ? (codes[0] ?? '') : ''
   if (request.is_head) return redirect(303, '/app/')
   // Nobody is looking yet; what is no success the browser throws away, and asks again when somebody is.
   if (isPrefetch(request)) return page(503, 'Open this link', '<p>A sign-in link is good once: it is used when it is opened.</p>')
   if (codes.length === 0 && request.accepts_html) return form(200, options.owner_email, options)
-  const session = codes.length === 1 && codes[0] ? await options.signIn(codes[0]) : undefined
-  if (session) return redirect(303, '/app/', sessionCookie(options.cookie_name, session))
-  if (!request.accepts_html) throw new Problem('unauthorized', 'This sign-in link was used before or has expired. Make a new one with: homeport open')
+  if (request.is_browser) {
+    const person = code === '' ? undefined : await options.codeFor(code)
+    return person ? confirmation(request, code, person) : linkIsSpent(request)
+  }
+  const session = code === '' ? undefined : await options.signIn(code)
+  return session ? redirect(303, '/app/', sessionCookie(options.cookie_name, session)) : linkIsSpent(request)
+}
+
+async function redeem(request: DoorRequest, code: string, options: SignInOptions): Promise<Answer> {
+  const session = await options.signIn(code)
+  return session ? letIn(request, options.cookie_name, session) : linkIsSpent(request)
+}
+
+function linkIsSpent({ accepts_html }: DoorRequest): Answer {
+  if (!accepts_html) throw new Problem('unauthorized', 'This sign-in link was used before or has expired. Make a new one with: homeport open')
   return page(
     401,
     'This link no longer works',
@@ -37,23 +56,37 @@ export async function signInByCode(request: DoorRequest, options: SignInOptions)
   )
 }
 
+function confirmation({ headers }: DoorRequest, code: string, { email, is_instance_owner }: { email: string; is_instance_owner: boolean }): Answer {
+  const site = headers['sec-fetch-site']
+  const isOwn = is_instance_owner || site === 'none' || site === 'same-origin'
+  const doubt = isOwn ? '' : '<p>Another page led you here. Go on only if you asked for this link yourself.</p>'
+  return page(
+    200,
+    'Sign in',
+    `<p>This link signs this browser in as <strong>${escapeHtml(email)}</strong>.</p>${doubt}
+<form method="post" action="/sign-in"${isOwn ? ' data-sends-itself' : ''}>
+<input type="hidden" name="code" value="${escapeHtml(code)}">
+<button type="submit">Sign in</button>
+</form>`,
+    { has_form: true, script: signInScript },
+  )
+}
+
 const isPrefetch = ({ header }: DoorRequest) => [...header('sec-purpose'), ...header('purpose')].some((value) => value.includes('prefetch'))
 
-/** From another device: by address and password. What was wrong of the two is not told, nor whether the address is known. */
-export async function signInByPassword(request: DoorRequest, options: SignInOptions): Promise<Answer> {
+/** By a code that our page sends on, or by address and password: what was wrong of these two is not told, nor whether the address is known. */
+export async function signIn(request: DoorRequest, options: SignInOptions): Promise<Answer> {
   const { accepts_html, is_local } = request
   const foreign = foreignReason(request)
   if (foreign) {
     if (!accepts_html) throw new Problem('origin_not_allowed', foreign)
     return page(403, 'Sign in from our own page', `<p>${foreign}</p><p><a href="/sign-in">Go to the sign-in page</a></p>`)
   }
-  const { email, password } = fields(request, 'email', 'password')
+  const { code, email, password } = fields(request, 'code', 'email', 'password')
+  if (code !== '') return redeem(request, code, options)
   const result = await options.signInByPassword({ email, password, is_local })
 
-  if ('session' in result) {
-    const set = sessionCookie(options.cookie_name, result.session)
-    return accepts_html ? redirect(303, '/app/', set) : json(200, { ok: true, location: '/app/' }, set)
-  }
+  if ('session' in result) return letIn(request, options.cookie_name, result.session)
   if ('wait_s' in result) {
     const sentence = `Too many wrong passwords. Wait ${result.wait_s} s and try again.`
     if (!accepts_html) throw new Problem('rate_limited', sentence, { retry_after_s: result.wait_s })

@@ -70,6 +70,7 @@ export function openGate({
     authenticate: authenticator,
     credentialAlive: authenticator.credentialAlive,
     signIn: authenticator.signIn,
+    codeFor: authenticator.codeFor,
     signInByPassword,
     joining: createJoining(features, signInByPassword, authenticator, host.password_cost),
     owner_email: foundation.owner.email,

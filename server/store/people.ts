@@ -118,6 +118,16 @@ export function insertSignInCode(tx: Tx, code: { hash: string; user_id: string; 
   tx.run(tx.query.insertInto('sign_in_codes').values(code))
 }
 
+/** Whom a code is for; undefined when unknown or too old. */
+export function findSignInCode(tx: Tx, hash: string, now: string): { email: string; is_instance_owner: boolean } | undefined {
+  const row = tx.sqlFirst<{ email: string; is_instance_owner: 0 | 1 }>(
+    'SELECT u.email, u.is_instance_owner FROM sign_in_codes c JOIN users u ON u.id = c.user_id WHERE c.hash = ? AND c.expires_at > ?',
+    hash,
+    now,
+  )
+  return row && { email: row.email, is_instance_owner: row.is_instance_owner === 1 }
+}
+
 /** Takes a code out, so that it works once; undefined when unknown or too old. */
 export function takeSignInCode(tx: Tx, hash: string, now: string): { user_id: string } | undefined {
   tx.sqlRun('DELETE FROM sign_in_codes WHERE expires_at <= ?', now)

@@ -173,8 +173,9 @@ async function openDesk(browser: Browser, instance: BenchInstance, viewport: { w
   const context = await browser.newContext({ viewport, colorScheme: 'light', locale: 'en-GB', bypassCSP: true })
   const page = await context.newPage()
   const { body } = await instance.client.api<{ url: string }>('POST', '/instance/sign-in-links')
-  // Only for the cookie: the page that it leads to is left at once, and what it brought is forgotten.
-  await page.goto(body.url, { waitUntil: 'commit' })
+  // Only for the session: the page that it leads to is left at once, and what it brought is forgotten.
+  await page.goto(body.url)
+  await page.waitForURL(/\/app\//, { waitUntil: 'commit' })
   await page.goto('about:blank')
   const line = await context.newCDPSession(page)
   await line.send('Network.clearBrowserCache')

@@ -3,6 +3,7 @@ import type { BillingStatus } from '../../server/contract/billing.ts'
 import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
 import { type StandIn, startStripe } from '../support/stripe-stand-in.ts'
 import { expect, expectForEverybody, test } from './fixtures.ts'
+import { signIn } from './stage.ts'
 
 const section = (desk: Page) => desk.getByRole('region', { name: 'Plan and card' })
 const statusOf = async (home: TestPlatform) => (await home.api<BillingStatus>('GET', '/v1/billing/status')).body
@@ -39,7 +40,7 @@ test('with a payment processor a card is given in its own form, the plan changed
   const home = await startTestPlatform({ runtime: 'process', stripe: stripe.options })
   try {
     const foreign = await standForStripe(page, stripe)
-    await page.goto(await home.platform.signInUrl())
+    await signIn(page, await home.platform.signInUrl())
     await page.goto(`${home.platform.dashboard_url}account?at=plan`)
     await expect(section(page)).toContainText('None')
     await expectForEverybody(page, 'no card yet')

@@ -1,5 +1,6 @@
 import { startTestPlatform } from '../support/platform.ts'
 import { app, expect, test } from './fixtures.ts'
+import { signIn } from './stage.ts'
 
 test('without a session one is told how to sign in; the link does it', async ({ page, home }) => {
   await page.goto(`${home.platform.dashboard_url}instance`)
@@ -9,7 +10,7 @@ test('without a session one is told how to sign in; the link does it', async ({ 
   await expect(page.getByText('Not yet')).toBeVisible()
 
   const other = await page.context().newPage()
-  await other.goto(await home.platform.signInUrl())
+  await signIn(other, await home.platform.signInUrl())
   await other.close()
   await page.getByRole('button', { name: 'I have opened the link' }).click()
   await expect(page.getByRole('heading', { name: 'Instance', level: 1 })).toBeVisible()
@@ -131,7 +132,7 @@ test('a lost connection is said, and heals by itself', { tag: '@full' }, async (
   // Not of those that the system gives to anybody: while nothing listens there, another would get it.
   const first = await startTestPlatform({ runtime: 'process', port: 21_300 })
   const port = Number(new URL(first.platform.api_url).port)
-  await page.goto(await first.platform.signInUrl())
+  await signIn(page, await first.platform.signInUrl())
   await expect(page.getByRole('heading', { name: 'Bring in your first app', exact: true })).toBeVisible()
   await first.platform.stop()
   await expect(page.getByText('The connection to Homeport is lost.')).toBeVisible()

@@ -2,7 +2,7 @@ import { AxeBuilder } from '@axe-core/playwright'
 import { type Page, test as base, expect } from '@playwright/test'
 import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
 import { type Repository, makeRepository } from '../support/repository.ts'
-import { settled } from './stage.ts'
+import { settled, signIn } from './stage.ts'
 
 interface OfWorker {
   /** '': the platform that all tests of a worker share. Another name: one that these tests have for themselves, and that keeps what each leaves. */
@@ -70,7 +70,7 @@ export const test = base.extend<OfTest, OfWorker>({
     })
   },
   async desk({ home, page }, use) {
-    await page.goto(await home.platform.signInUrl())
+    await signIn(page, await home.platform.signInUrl())
     await use(page)
   },
   // oxlint-disable-next-line no-empty-pattern -- Playwright asks for the braces

@@ -4,6 +4,7 @@ import type { Browser } from '@playwright/test'
 import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
 import { requires } from '../support/requirements.ts'
 import { app, expect, expectForEverybody, test as base } from './fixtures.ts'
+import { signIn } from './stage.ts'
 
 /** Linux answers on all of 127.0.0.0/8: one of it stands for an address on the network. */
 const near = '127.0.0.2'
@@ -39,7 +40,7 @@ test('the network is let in with a password, shown as codes, signed in to from a
 }) => {
   await house.createProject({ slug: 'pier', name: 'Pier', repo_url: repository(app('pier')).url })
   await house.ended('pier', (await house.deploy('pier')).id)
-  await page.goto(await house.platform.signInUrl())
+  await signIn(page, await house.platform.signInUrl())
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Instance' }).click()
   await page.getByRole('navigation', { name: 'Instance' }).getByRole('link', { name: 'Network' }).click()
   await expect(page).toHaveURL(/\/app\/instance\/network$/)
@@ -90,7 +91,7 @@ test('the authority is trusted with one click, shown, and removed again', async 
   test.skip(!nss.ok, nss.reason)
   await house.createProject({ slug: 'quay', name: 'Quay', repo_url: repository(app('quay')).url })
   await house.ended('quay', (await house.deploy('quay')).id)
-  await page.goto(await house.platform.signInUrl())
+  await signIn(page, await house.platform.signInUrl())
   await page.goto(`${house.platform.dashboard_url}instance/network`)
   const https = page.getByRole('region', { name: 'HTTPS' })
   await expect(https).toContainText(/Apps answer at\s*https:\/\//)
@@ -122,7 +123,7 @@ test('the hosts file is kept in step while it is wanted, and left as it was afte
   const path = join(house.data_dir, 'hosts')
   const before = '127.0.0.1 localhost\n# nothing else\n'
   writeFileSync(path, before)
-  await page.goto(await house.platform.signInUrl())
+  await signIn(page, await house.platform.signInUrl())
   await page.goto(`${house.platform.dashboard_url}instance/network`)
   const hosts = page.getByRole('region', { name: 'Names for every program' })
   await expect(hosts).toContainText('Left alone')
@@ -139,7 +140,7 @@ test('the hosts file is kept in step while it is wanted, and left as it was afte
 })
 
 test('settings of sleep and cache are saved', async ({ page, house }) => {
-  await page.goto(await house.platform.signInUrl())
+  await signIn(page, await house.platform.signInUrl())
   await page.goto(`${house.platform.dashboard_url}instance`)
   await page.getByLabel('Asleep after, in seconds').fill('120')
   await page.getByLabel('Cache in memory, in MB').fill('64')

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from './fixtures.ts'
+import { signIn } from './stage.ts'
 
 test('the first screen is light, comes compressed, and is painted before any script has come', async ({ home, browser }) => {
   await home.createProject({ slug: 'light' })
@@ -16,7 +17,7 @@ test('the first screen is light, comes compressed, and is painted before any scr
     const headers = response.headers()
     sent.set(path, { coding: headers['content-encoding'], kept: headers['cache-control'], bytes: Number(headers['content-length']) })
   })
-  await page.goto(await home.platform.signInUrl())
+  await signIn(page, await home.platform.signInUrl())
   await page.getByRole('heading', { name: 'Projects', exact: true }).waitFor()
   expect([...sent.keys()].toSorted()).toEqual(named.toSorted())
   expect([...sent.values()].reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(350_000)

@@ -3,6 +3,7 @@ import type { Page } from '@playwright/test'
 import type { Preview } from '../../server/contract/previews.ts'
 import { startTestPlatform } from '../support/platform.ts'
 import { app, expect, expectForEverybody, test } from './fixtures.ts'
+import { signIn } from './stage.ts'
 
 const rows = (desk: Page) => desk.getByRole('region', { name: 'Previews' }).getByRole('listitem')
 /** The branches of the first look at a repository are no news: what is to be seen by itself comes after it. */
@@ -73,7 +74,7 @@ test('pictures appear by themselves, in their frames and in the lists', async ({
   try {
     const made = repository(app('Worth a picture'))
     await home.createProject({ slug: 'gallery', name: 'Gallery', repo_url: made.url, pushes: true })
-    await page.goto(await home.platform.signInUrl())
+    await signIn(page, await home.platform.signInUrl())
     await page.goto(`${home.platform.dashboard_url}projects/gallery`)
     await home.deploy('gallery')
     const drawn = async (name: string) => {

@@ -2,6 +2,7 @@ import type { Page } from '@playwright/test'
 import { makeStore } from '../bench/store.ts'
 import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
 import { expect, test } from './fixtures.ts'
+import { signIn } from './stage.ts'
 
 // The store is made once.
 test.describe.configure({ mode: 'default' })
@@ -41,7 +42,7 @@ const mostRows = (page: Page, row: string) =>
 fleet('ten thousand projects: few rows are there at a time, and any of them is found', async ({ fleet: home, page }) => {
   const pages = asked(page, /\/v1\/projects\?/)
   const rows = asked(page, /\/v1\/projects\/[^/]+\/deployments\?/)
-  await page.goto(await home.platform.signInUrl())
+  await signIn(page, await home.platform.signInUrl())
   const list = page.getByRole('list', { name: 'Projects' })
   await expect(list.getByRole('link', { name: 'Project 9999', exact: true })).toBeVisible()
   const search = page.getByRole('searchbox', { name: 'Search projects' })
@@ -70,7 +71,7 @@ fleet('ten thousand projects: few rows are there at a time, and any of them is f
 })
 
 fleet('five thousand deployments come as one scrolls, and the oldest by a button', async ({ fleet: home, page }) => {
-  await page.goto(await home.platform.signInUrl())
+  await signIn(page, await home.platform.signInUrl())
   const pages = asked(page, /\/project-0\/deployments\?limit=100/)
   await page.goto(`${home.platform.dashboard_url}projects/project-0/deployments`)
   const list = page.getByRole('list', { name: 'Deployments' })
@@ -99,7 +100,7 @@ test('ten windows share one stream, so that a change in one is quick and shows i
   const status = await desk.evaluate(async () => {
     const answer = await fetch('/v1/projects', {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', 'x-homeport-session': localStorage.getItem('homeport.session') ?? '' },
       body: JSON.stringify({ name: 'Shared news', slug: 'shared-news' }),
     })
     return answer.status

@@ -42,14 +42,22 @@ export async function openWindow(browser: Browser, options: BrowserContextOption
   return context
 }
 
+/** Opens a sign-in link, and waits until the dashboard has taken over. */
+export async function signIn(page: Page, url: string): Promise<void> {
+  await page.goto(url)
+  await page.waitForURL(/\/app\//)
+}
+
 const lastSeenBy = new WeakMap<BrowserContext, Screen['seen_by']>()
 
 /** Brings a page of a window to what the screen is about. */
 export async function openScreen(page: Page, home: Home, { path, seen_by = 'owner', before, is_loading = false, act }: Screen): Promise<void> {
   const context = page.context()
   if (lastSeenBy.get(context) !== seen_by) {
-    if (seen_by === 'guest') await context.clearCookies()
-    else await page.goto(await home.signInUrl())
+    if (seen_by === 'guest') {
+      await page.goto(home.dashboard_url)
+      await page.evaluate(() => localStorage.clear())
+    } else await signIn(page, await home.signInUrl())
     lastSeenBy.set(context, seen_by)
   }
   await before?.(page)

@@ -13,6 +13,7 @@ import { rolledBack } from './stories/rolled-back.ts'
 import type { Teller } from './stories/teller.ts'
 import { thereAndBack } from './stories/there-and-back.ts'
 import { tokenMintedAndRevoked } from './stories/token.ts'
+import { signIn } from './stage.ts'
 
 /** All pairs of values but those of theme and bridge, and of width and hand crosswise: four rows cover no more. */
 const variants = [
@@ -50,7 +51,7 @@ for (const [place, { colorScheme, width, has_bridge, hand }] of variants.entries
       test(name, { tag: variant === place ? [] : '@full' }, async ({ page, home, startOther, repository }) => {
         const bridge = has_bridge ? await withBridge(page.context()) : null
         const faults = faultsOf(page)
-        await page.goto(await home.platform.signInUrl())
+        await signIn(page, await home.platform.signInUrl())
         await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
         const keyboard = hand === 'keyboard' ? createKeyboard(page) : null
         await tell({ desk: page, home, startOther, hand: keyboard ?? createPointer(page, { isFinger }), bridge, repository })

@@ -6,6 +6,7 @@ import { gunzipSync } from 'node:zlib'
 import type { Backup } from '../../server/contract/upkeep.ts'
 import { startTestPlatform } from '../support/platform.ts'
 import { app, expect, expectForEverybody, test } from './fixtures.ts'
+import { signIn } from './stage.ts'
 
 test.use({ platform_name: 'upkeep' })
 test.describe.configure({ mode: 'default' })
@@ -110,7 +111,7 @@ test('a ledger that was damaged and put right is told on the first page', async 
   const after = await startTestPlatform({ runtime: 'process', data_dir })
   try {
     if ((await after.project('reef')) === undefined) await after.createProject({ slug: 'reef', name: 'Reef' })
-    await page.goto(await after.platform.signInUrl())
+    await signIn(page, await after.platform.signInUrl())
     const banner = page.getByRole('alert').filter({ hasText: 'damaged' })
     await expect(banner).toBeVisible()
     await expectForEverybody(page, 'a ledger that was put right')

@@ -96,7 +96,7 @@ describe('the description', () => {
   })
 
   it('needs a credential everywhere, and says which', () => {
-    expect(document.security).toEqual([{ bearer: [] }, { session: [] }])
+    expect(document.security).toEqual([{ bearer: [] }, { session: [] }, { session_cookie: [] }])
     for (const [, spec] of list) expect(described(spec)?.security).toBeUndefined()
   })
 })

@@ -303,6 +303,7 @@ describe('who calls', () => {
       `a=b; ${server.cookie_name}=${server.owner.session}; c=d`,
       `${server.cookie_name}=foreign; ${server.cookie_name}=${server.owner.session}`,
       `${server.cookie_name}=${server.owner.session}; ${server.cookie_name}=foreign`,
+      `${`${server.cookie_name}=foreign; `.repeat(40)}${server.cookie_name}=${server.owner.session}`,
     ]) {
       expect([cookie, (await server.fetch('/v1/projects', { headers: { cookie } })).status]).toEqual([cookie, 200])
     }
@@ -314,6 +315,25 @@ describe('who calls', () => {
     ]) {
       expect([cookie, (await server.fetch('/v1/projects', { headers: { cookie } })).status]).toEqual([cookie, 401])
     }
+  })
+})
+
+describe('the header of the dashboard', () => {
+  const session = () => ({ 'x-homeport-session': server.owner.session })
+
+  it('signs in, whatever cookies are beside it; one that is not good leaves it to a cookie', async () => {
+    const good = `${server.cookie_name}=${server.owner.session}`
+    for (const headers of [session(), { ...session(), cookie: `${server.cookie_name}=foreign` }, { 'x-homeport-session': 'stale', cookie: good }])
+      expect((await server.fetch('/v1/projects', { headers })).status).toBe(200)
+    for (const headers of [{ 'x-homeport-session': 'wrong' }, { 'x-homeport-session': '' }, { 'x-homeport-session': server.owner.token }])
+      expect((await server.fetch('/v1/projects', { headers })).status).toBe(401)
+  })
+  it('changes something for our own page alone', async () => {
+    const stop = (headers: Record<string, string>) =>
+      server.fetch('/v1/projects/abc/stop', { method: 'POST', headers: { ...session(), ...jsonType, ...headers }, body: '{}' })
+    expect((await stop({ 'sec-fetch-site': 'same-origin' })).status).toBe(200)
+    expect((await stop({ 'sec-fetch-site': 'same-site' })).status).toBe(403)
+    expect((await stop({ origin: 'http://127.0.0.1:1' })).status).toBe(403)
   })
 })
 

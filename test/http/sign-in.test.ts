@@ -84,16 +84,74 @@ describe('the form', () => {
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([401, 401, 401, 401, 401, 429])
     const code = await newLink('/instance/team/invitations', 'new@example.com')
     for (const path of ['/sign-in', '/join']) {
-      const page = await post({ ...wrong, code }, { ...html, ...elsewhere }, path)
+      const given = path === '/join' ? { ...wrong, code } : wrong
+      const page = await post(given, { ...html, ...elsewhere }, path)
       expect([page.status, page.headers.get('retry-after')]).toEqual([429, '1'])
       expect(await page.text()).toContain('Wait 1 s')
-      const json = await post({ ...wrong, code }, { ...program, ...elsewhere }, path)
+      const json = await post(given, { ...program, ...elsewhere }, path)
       expect([json.status, json.headers.get('retry-after'), await json.json()]).toEqual([
         429,
         '1',
         expect.objectContaining({ error: 'rate_limited' }),
       ])
     }
+  })
+})
+
+describe('in a browser', () => {
+  /** Fetch Metadata of a navigation: by the person, by a page of ours, by another one. */
+  const from = (site: 'none' | 'same-origin' | 'same-site' | 'cross-site') => ({ ...html, 'sec-fetch-site': site })
+  const codeOf = async (token: string) => {
+    const answer = await server.fetch('/instance/sign-in-links', { method: 'POST', headers: bearer(token) })
+    return new URL(((await answer.json()) as { url: string }).url).searchParams.get('code') ?? ''
+  }
+  const open = (code: string, site: Parameters<typeof from>[0]) => server.fetch(`/sign-in?code=${code}`, { headers: from(site) })
+
+  it('a link asks first, and signs nobody in by a GET', async () => {
+    const code = await codeOf(server.stranger.token)
+    for (const [site, sends_itself] of [
+      ['none', true],
+      ['same-origin', true],
+      ['same-site', false],
+      ['cross-site', false],
+    ] as const) {
+      const answer = await open(code, site)
+      const text = await answer.text()
+      expect([
+        site,
+        answer.status,
+        answer.headers.get('set-cookie'),
+        text.includes('data-sends-itself'),
+        text.includes('Another page led you here'),
+      ]).toEqual([site, 200, null, sends_itself, !sends_itself])
+      expect(answer.headers.get('cache-control')).toBe('no-store')
+    }
+    expect((await post({ code }, from('same-origin'))).status).toBe(200)
+    expect((await open(code, 'none')).status).toBe(401)
+  })
+
+  it('the owner’s own link needs no question, whichever page led to it', async () => {
+    expect(await (await open(await codeOf(server.owner.token), 'cross-site')).text()).toContain('data-sends-itself')
+  })
+
+  it.each(['cross-site', 'same-site', 'none'] as const)('a form from %s redeems nothing', async (site) => {
+    const code = await codeOf(server.stranger.token)
+    const refused = await server.fetch('/sign-in', { method: 'POST', body: new URLSearchParams({ code }), headers: from(site) })
+    expect([refused.status, refused.headers.get('set-cookie')]).toEqual([403, null])
+    expect((await post({ code }, from('same-origin'))).status).toBe(200)
+  })
+
+  it.each([
+    ['a code', async () => ({ code: await codeOf(server.owner.token) })],
+    ['a password', async () => good],
+  ])('%s gives a session that is in no cookie', async (_, given) => {
+    const page = await post(await given(), from('same-origin'))
+    const session = /<data id="session" value="([^"]+)">/.exec(await page.text())?.[1] ?? ''
+    expect([page.status, page.headers.get('set-cookie'), page.headers.get('cache-control')]).toEqual([200, null, 'no-store'])
+    expect((await server.fetch('/instance/session', { headers: { 'x-homeport-session': session } })).status).toBe(200)
+
+    const script = await post(await given(), { ...program, 'sec-fetch-site': 'same-origin' })
+    expect([script.headers.get('set-cookie'), await script.json()]).toEqual([null, { ok: true, location: '/app/', session: expect.any(String) }])
   })
 })
 

@@ -1,5 +1,5 @@
 import { type UseQueryResult, useQueryClient } from '@tanstack/react-query'
-import { Download, Ellipsis, FileUp, HardDriveDownload, RotateCcw, Trash2 } from 'lucide-react'
+import { Ellipsis, FileUp, HardDriveDownload, RotateCcw, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import type { Database, DatabaseDump } from '../../../server/contract/databases.ts'
 import type { Project } from '../../../server/contract/projects.ts'
@@ -9,6 +9,7 @@ import { problemFrom } from '../../api/problem.ts'
 import { useClient, useInstance } from '../../api/queries.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
+import { DownloadButton } from '../../ui/download-button.tsx'
 import { ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
 import { bytes } from '../../ui/format.ts'
 import { Menu, MenuItem } from '../../ui/menu.tsx'
@@ -126,14 +127,7 @@ function DumpRow({
       </div>
       <span className="dump-bytes">{bytes(dump.bytes)}</span>
       <span className="row dump-acts">
-        <a
-          className="button button-plain"
-          href={client.urlOf('downloadDatabaseDump', { params: { slug: dump.project_slug, id: dump.id } })}
-          download={dumpName(dump)}
-        >
-          <Download size={15} aria-hidden />
-          <span>Download</span>
-        </a>
+        <DownloadButton url={client.urlOf('downloadDatabaseDump', { params: { slug: dump.project_slug, id: dump.id } })} name={dumpName(dump)} />
         {(onRestore || isOwner) && (
           <Menu trigger={<IconButton icon={Ellipsis} label={`What to do with the dump of ${dump.created_at}`} />}>
             <MenuItem icon={RotateCcw} disabled={!onRestore} onSelect={() => onRestore?.()}>

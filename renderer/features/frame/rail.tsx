@@ -2,6 +2,7 @@ import { Anchor, CircleHelp, Globe, LogOut, Monitor, Moon, Plus, Search, Ship, S
 import { useMemo } from 'react'
 import { Link, useRoute } from 'wouter'
 import { useMutation } from '@tanstack/react-query'
+import { keepSession } from '../../api/session.ts'
 import { useOffered } from '../../api/offered.ts'
 import { useHomeSession } from '../../api/remotes.ts'
 import type { Project } from '../../../server/contract/projects.ts'
@@ -154,7 +155,13 @@ function RailFoot() {
   const theme = useUi((state) => state.theme)
   const setTheme = useUi((state) => state.setTheme)
   // Of the instance that served the page, whichever is in front: that is where this browser is signed in.
-  const signOut = useMutation({ mutationFn: () => home.client.call('signOut', {}), onSuccess: () => useSession.getState().setSignedOut(true) })
+  const signOut = useMutation({
+    mutationFn: () => home.client.call('signOut', {}),
+    onSuccess() {
+      keepSession(undefined)
+      useSession.getState().setSignedOut(true)
+    },
+  })
   return (
     <div className="rail-foot">
       <Menu

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { Download, Trash2 } from 'lucide-react'
+import { Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import type { Backup } from '../../../server/contract/upkeep.ts'
 import { useAction } from '../../api/actions.ts'
@@ -10,6 +10,7 @@ import { useBackups, useDisk, useEveryDump } from '../../api/upkeep.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
+import { DownloadButton } from '../../ui/download-button.tsx'
 import { ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
 import { bytes, exactTime } from '../../ui/format.ts'
 import { Ago } from '../../ui/time.tsx'
@@ -104,10 +105,7 @@ function BackupRow({ backup, title, onDelete }: { backup: Backup; title: string;
       </div>
       <span className="backup-bytes">{bytes(backup.bytes)}</span>
       <span className="row backup-acts">
-        <a className="button button-plain" href={client.urlOf('downloadBackup', { params: { name } })} download aria-label={`Download ${name}`}>
-          <Download size={15} aria-hidden />
-          <span>Download</span>
-        </a>
+        <DownloadButton url={client.urlOf('downloadBackup', { params: { name } })} name={name} label={`Download ${name}`} />
         <IconButton icon={Trash2} label={`Delete ${name}…`} onClick={onDelete} />
       </span>
     </li>

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { Download, Trash2 } from 'lucide-react'
+import { Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import type { DatabaseDump } from '../../../server/contract/databases.ts'
 import { keys } from '../../api/keys.ts'
@@ -8,6 +8,7 @@ import { useClient } from '../../api/queries.ts'
 import { useEveryDump } from '../../api/upkeep.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
+import { DownloadButton } from '../../ui/download-button.tsx'
 import { ProblemView } from '../../ui/feedback.tsx'
 import { bytes } from '../../ui/format.ts'
 import { Ago } from '../../ui/time.tsx'
@@ -51,15 +52,11 @@ export function EveryDump() {
             </div>
             <span className="backup-bytes">{bytes(dump.bytes)}</span>
             <span className="row backup-acts">
-              <a
-                className="button button-plain"
-                href={client.urlOf('downloadDatabaseDump', { params: { slug: dump.project_slug, id: dump.id } })}
-                download={dumpName(dump)}
-                aria-label={`Download the dump of ${dump.project_slug}`}
-              >
-                <Download size={15} aria-hidden />
-                <span>Download</span>
-              </a>
+              <DownloadButton
+                url={client.urlOf('downloadDatabaseDump', { params: { slug: dump.project_slug, id: dump.id } })}
+                name={dumpName(dump)}
+                label={`Download the dump of ${dump.project_slug}`}
+              />
               <IconButton icon={Trash2} label={`Delete the dump of ${dump.project_slug}…`} onClick={() => setDeleting(dump)} />
             </span>
           </li>

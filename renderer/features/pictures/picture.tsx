@@ -1,5 +1,6 @@
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import type { ScreenshotVariant } from '../../../server/contract/previews.ts'
+import { fetchPicture } from '../../api/pictures.ts'
 import './pictures.css'
 
 const sizes = { desktop: { width: 1280, height: 800 }, mobile: { width: 390, height: 844 } } as const satisfies Record<ScreenshotVariant, object>
@@ -16,19 +17,27 @@ export function Picture({ url, variant, alt }: { url: string | null; variant: Sc
 
 function Loaded({ url, variant, alt }: { url: string | null; variant: ScreenshotVariant; alt: string }) {
   const [state, setState] = useState<'waiting' | 'there' | 'missing'>('waiting')
+  const [source, setSource] = useState<string>()
+  useEffect(() => {
+    if (url === null) return
+    const controller = new AbortController()
+    let made: string | undefined
+    fetchPicture(url, controller.signal).then(
+      (blob) => setSource((made = URL.createObjectURL(blob))),
+      () => controller.signal.aborted || setState('missing'),
+    )
+    return () => {
+      controller.abort()
+      if (made !== undefined) URL.revokeObjectURL(made)
+    }
+  }, [url])
   if (url === null || state === 'missing') return <span className="picture-none" aria-hidden />
   return (
     <>
       {state === 'waiting' && <span className="skeleton picture-wait" aria-hidden />}
-      <img
-        src={url}
-        alt={alt}
-        {...sizes[variant]}
-        loading="lazy"
-        decoding="async"
-        onLoad={() => setState('there')}
-        onError={() => setState('missing')}
-      />
+      {source !== undefined && (
+        <img src={source} alt={alt} {...sizes[variant]} decoding="async" onLoad={() => setState('there')} onError={() => setState('missing')} />
+      )}
     </>
   )
 }

@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from 'react'
 import { problemFrom, problemOf, unreachable } from '../../api/problem.ts'
+import { keepSession } from '../../api/session.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 
@@ -25,6 +26,8 @@ export function PasswordForm({ onSignedIn }: { onSignedIn: () => void }) {
         throw unreachable(error)
       })
       if (!response.ok) throw await problemOf(response)
+      const { session } = (await response.json()) as { session?: string }
+      keepSession(session)
       onSignedIn()
     } catch (error) {
       setWrong(problemFrom(error).message)

@@ -1,0 +1,14 @@
+/** Where the session of this origin lies. Cookies ignore ports: an app on another port of this host would see one, and could replace it. */
+const key = 'homeport.session'
+
+/** What shows a request to be of who signed in here. */
+export function sessionHeaders(): Record<string, string> {
+  const session = localStorage.getItem(key)
+  return session === null ? {} : { 'x-homeport-session': session }
+}
+
+/** Of a sign-in. Without one the browser has a cookie: on the network without HTTPS, where no app has a port of its own. */
+export function keepSession(session: string | undefined): void {
+  if (session === undefined) localStorage.removeItem(key)
+  else localStorage.setItem(key, session)
+}
