@@ -109,7 +109,7 @@ export const failurePatterns: FailurePattern[] = [
     name: 'peer-conflict',
     pattern: /ERESOLVE (?:unable to resolve dependency tree|could not resolve)/,
     message: 'Two packages want versions of a third that do not fit together (ERESOLVE).',
-    hint: 'Update the packages that npm names, or, if it works on your machine with it, set the install command to npm ci --legacy-peer-deps.',
+    hint: 'Update the packages that npm names. If the app works in spite of it, commit an .npmrc with the line legacy-peer-deps=true, or set the install command to npm install --legacy-peer-deps.',
   },
   {
     name: 'no-such-version',
@@ -213,6 +213,13 @@ export const failurePatterns: FailurePattern[] = [
     pattern: /(?:Error: )?Cannot find (?:module|package) '([^']+)'/,
     message: 'Node cannot find “$1”.',
     hint: 'Is it in dependencies of package.json and in the lock file? For a built file: does the build command make it, and at this path?',
+  },
+  {
+    name: 'missing-database-url',
+    pattern:
+      /(?:Missing|Undefined) (?:required )?env(?:ironment)? ?var(?:iable)?s?:? ['"`]?DATABASE_URL\b|Environment variable not found: DATABASE_URL\b|\bDATABASE_URL['"`]? (?:environment variable )?(?:is not (?:set|defined)|is (?:missing|required))/,
+    message: 'A variable is missing: DATABASE_URL.',
+    hint: 'Make a database for the project with homeport db create PROJECT, or add DATABASE_URL to its variables, then deploy again.',
   },
   {
     name: 'missing-variable',

@@ -23,6 +23,11 @@ export async function readManifest(source: SourceFolder, directory: string): Pro
   const text = await source.read(path)
   if (text === null) return null
   const json = parse(text, path)
+  if (json === null)
+    throw new DetectFailure(
+      `${path} is no JSON object.`,
+      'A package.json begins with { and names the packages and scripts of the app. Correct the file, then deploy again.',
+    )
   const dependencies = texts(json.dependencies)
   const workspaces = Array.isArray(json.workspaces) ? json.workspaces : record(json.workspaces).packages
   return {
@@ -39,9 +44,11 @@ export async function readManifest(source: SourceFolder, directory: string): Pro
   }
 }
 
-function parse(text: string, path: string): Record<string, unknown> {
+/** null: valid JSON, and no object. */
+function parse(text: string, path: string): Record<string, unknown> | null {
   try {
-    return record(JSON.parse(text.replace(/^\uFEFF/, '')))
+    const json: unknown = JSON.parse(text.replace(/^\uFEFF/, ''))
+    return typeof json === 'object' && json !== null && !Array.isArray(json) ? { ...json } : null
   } catch (error) {
     throw new DetectFailure(
       `${path} is no valid JSON: ${error instanceof Error ? error.message : 'unreadable'}.`,

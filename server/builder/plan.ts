@@ -10,7 +10,7 @@ import { choosePackageManager, managerOfCommand } from './package-manager.ts'
 import { nodeServer, procfile, serverFrameworks } from './server-frameworks.ts'
 import { openSource, within, type SourceFolder } from './source-folder.ts'
 import { builtServer, bundler, plainHtml, staticSites, vite } from './static-sites.ts'
-import { findWorkspace, neighboursToBuild } from './workspace.ts'
+import { findWorkspace, neighboursToBuild, type Workspace } from './workspace.ts'
 
 export interface PlanOptions {
   /** Absolute path of the source. */
@@ -64,7 +64,7 @@ async function planNode(source: SourceFolder, directory: string, manifest: Manif
   const runner = implied !== null && implied !== detected.name ? implied : detected.script_runner
   const starter = manifest.dev_manager === null || manifest.dev_manager === 'npm' ? 'npm' : manager.name
   const app: App = { source, directory, manifest, runner, starter, build_script: ownBuild ?? manifest.scripts.build ?? '' }
-  const recipe = await detect(app)
+  const recipe = await detect(app, workspace)
   const web = await procfile(app)
   const work = web && recipe.work.kind === 'server' ? { ...recipe.work, start_command: web } : recipe.work
 
@@ -127,17 +127,46 @@ async function planNode(source: SourceFolder, directory: string, manifest: Manif
 }
 
 /** The first detector that knows the app decides: frameworks with a server, site generators, servers, bundlers, plain files. */
-async function detect(app: App): Promise<Recipe> {
-  for (const detector of [...serverFrameworks, ...staticSites, nodeServer, builtServer, vite, bundler, plainHtml]) {
-    const recipe = await detector(app)
-    if (recipe) return recipe
-  }
+async function detect(app: App, workspace: Workspace): Promise<Recipe> {
+  const recipe = await findRecipe(app)
+  if (recipe) return recipe
   if (await procfile(app))
     return { framework: 'node', why: ['Node app found (Procfile)'], default_build: null, work: { kind: 'server', start_command: [] } }
+  const apps = await appsOf(app, workspace)
+  if (apps.length > 0)
+    throw new DetectFailure(
+      `This is a repository of several packages, and nothing says which app to deploy. Apps found: ${apps.join(', ')}.`,
+      `Set root_directory to the folder of the app, such as ${apps[0]}; each app is a project of its own.`,
+    )
   throw new DetectFailure(
     `${within(app.directory, 'package.json')} names no framework that Homeport knows, and nothing says how the app starts.`,
     'Add a start script to package.json, such as "start": "node server.js", or a Dockerfile. If the app lies in a subfolder, set root_directory.',
   )
+}
+
+async function findRecipe(app: App): Promise<Recipe | null> {
+  for (const detector of [...serverFrameworks, ...staticSites, nodeServer, builtServer, vite, bundler, plainHtml]) {
+    const recipe = await detector(app)
+    if (recipe) return recipe
+  }
+  return null
+}
+
+const mostApps = 10
+
+/** Folders below with something to deploy: members of the workspace, else what a look finds. */
+async function appsOf(app: App, workspace: Workspace): Promise<string[]> {
+  if (workspace.directory !== app.directory) return []
+  if (workspace.members.size === 0) return nestedApps(app.source, app.directory, await app.source.list(app.directory))
+  const apps: string[] = []
+  for (const [directory, manifest] of workspace.members) {
+    if (apps.length >= mostApps) break
+    const member = { ...app, directory, manifest, build_script: manifest.scripts.build ?? '' }
+    // An app whose own configuration is wrong is an app.
+    const isApp = (await planDockerfile(app.source, directory)) !== null || (await findRecipe(member).catch(() => true))
+    if (isApp) apps.push(directory)
+  }
+  return apps
 }
 
 /** What builds the app: its own script, else the framework's command; what it needs of its workspace comes first. */

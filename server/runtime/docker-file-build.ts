@@ -7,7 +7,8 @@ import { Readable } from 'node:stream'
 import { systemClock } from '../lib/clock.ts'
 import type { DockerfilePlan } from '../contract/build-plan.ts'
 import { packFolder } from './docker-context.ts'
-import { readable, type Engine } from './docker-engine.ts'
+import { readable, statusOf, type Engine } from './docker-engine.ts'
+import { dockerfileFailure } from './docker-file-failure.ts'
 import { prepareDockerfile, usesBuildKit, type HostMounts } from './docker-file.ts'
 import { createIgnore } from '../lib/docker-ignore.ts'
 import { readBuild } from './docker-progress.ts'
@@ -35,7 +36,8 @@ export async function buildDockerfile(engine: Engine, request: BuildRequest, pla
   const name = engine.imageName(request.project_id, request.deployment_id)
   try {
     signal.throwIfAborted()
-    const context = await contextOf(request, plan, prepareDockerfile(text, mounts))
+    const file = { name: plan.dockerfile, text, built: prepareDockerfile(text, mounts) }
+    const context = await contextOf(request, plan, file.built)
     const bytes = request.memory_mb * 1024 * 1024
     const limits = { memory: bytes, memswap: bytes, cpuperiod: 100_000, cpuquota: Math.round(request.cpus * 100_000) }
     const settings = {
@@ -49,8 +51,14 @@ export async function buildDockerfile(engine: Engine, request: BuildRequest, pla
       ...(buildKit ? { version: '2' as const } : limits),
     }
     const failed = new Promise<never>((_, reject) => context.archive.once('error', reject))
-    const answer = readable(await Promise.race([docker.buildImage(context.archive, settings), failed]))
-    await Promise.race([readBuild(answer, log, signal, request.memory_mb, engine.options.clock ?? systemClock), failed])
+    const begun = docker.buildImage(context.archive, settings).catch((error: unknown) => {
+      if (statusOf(error) !== 400 || !(error instanceof Error)) throw error
+      const message = error.message.replace(/^\(HTTP code 400\) .*? - /, '')
+      log.line('build', 'stderr', message)
+      throw dockerfileFailure(file, message, request.memory_mb)
+    })
+    const answer = readable(await Promise.race([begun, failed]))
+    await Promise.race([readBuild(answer, log, signal, file, request.memory_mb, engine.options.clock ?? systemClock), failed])
     return await artifactOf(docker, name, plan)
   } catch (error) {
     if (signal.aborted)

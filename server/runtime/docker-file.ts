@@ -8,6 +8,8 @@ export interface HostMounts {
 /** Memory in every step, so that no stub of a mount is left in a layer. */
 const folder = '/dev/shm/homeport'
 
+const headLine = '# Built by Homeport.'
+
 /**
  * A user's Dockerfile as it is built. Two things are changed, each only where it must be: a `# syntax=` line, which would
  * let the source choose the program that reads it, has no effect; and with `mounts` every RUN step is shown the host's
@@ -17,8 +19,17 @@ export function prepareDockerfile(text: string, mounts: HostMounts | null): stri
   const lines = text.replace(/^\uFEFF/, '').split('\n')
   const escape = escapeOf(lines)
   // Directives end at the first line that is none. `escape` is kept; whatever else follows is but a comment.
-  const head = [...(escape === '\\' ? [] : ['# escape=`']), '# Built by Homeport.']
+  const head = [...(escape === '\\' ? [] : ['# escape=`']), headLine]
   return [...head, ...(mounts ? withMounts(lines, escape, mounts) : lines)].join('\n')
+}
+
+const ownSetting = new RegExp(`^ARG (NODE_EXTRA_CA_CERTS|npm_config_userconfig)=${folder}/`)
+
+/** The line of the user's file for one of the file that is built. */
+export function userLine(built: string, line: number): number {
+  const before = built.split('\n').slice(0, line)
+  const head = before.indexOf(headLine) + 1
+  return Math.max(1, line - head - before.filter((text) => ownSetting.test(text)).length)
 }
 
 /** Whether a Dockerfile needs BuildKit. */

@@ -2,8 +2,8 @@ import type { Readable } from 'node:stream'
 import type { BuildLog } from '../contract/build-log.ts'
 import type { Clock } from '../lib/clock.ts'
 import { decodeBuildKitStatus } from './docker-buildkit.ts'
+import { dockerfileFailure, type BuiltFile } from './docker-file-failure.ts'
 import { createLineSplitter, type LineSplitter } from './lines.ts'
-import { BuildFailure } from './runtime.ts'
 
 /** One line of the answer to a build. */
 interface BuildEvent {
@@ -18,7 +18,14 @@ interface BuildEvent {
 const longestSilence_ms = 30 * 60_000
 
 /** Writes a build's answer into the log until it ends; throws `BuildFailure` when the build failed (which comes as an event, not as a status). */
-export async function readBuild(answer: Readable, log: BuildLog, signal: AbortSignal, memory_mb: number, clock: Clock): Promise<void> {
+export async function readBuild(
+  answer: Readable,
+  log: BuildLog,
+  signal: AbortSignal,
+  file: BuiltFile,
+  memory_mb: number,
+  clock: Clock,
+): Promise<void> {
   let failure: string | undefined
   const classic = createLineSplitter((line) => log.line('build', 'stdout', line))
   const steps = createSteps(log)
@@ -57,7 +64,7 @@ export async function readBuild(answer: Readable, log: BuildLog, signal: AbortSi
   steps.end()
   // The end of a step is in its own lines; what the engine itself says is told nowhere else.
   if (failure && !/exit code:|non-zero code:/.test(failure)) log.line('build', 'stderr', withoutMounts(failure))
-  if (failure) throw failureOf(failure, memory_mb)
+  if (failure) throw dockerfileFailure(file, withoutMounts(failure), memory_mb)
 }
 
 /** BuildKit runs steps side by side: each has its own lines. */
@@ -89,29 +96,6 @@ function createSteps(log: BuildLog) {
 
 /** The log shows the user's instruction, not what we put into it. */
 const withoutMounts = (name: string): string => name.replace(/ --mount=type=bind,from=homeport-\S+target=\/dev\/shm\/homeport\/\S+/g, '')
-
-function failureOf(message: string, memory_mb: number): BuildFailure {
-  const plain = withoutMounts(message)
-  if (/(exit code:|non-zero code:) 137\b/.test(plain)) {
-    return new BuildFailure(
-      'out_of_memory',
-      `A step of the Dockerfile was killed, most likely for using more than the ${memory_mb} MB of memory that a build may use.`,
-      'Make the build need less memory, or give builds more of it.',
-    )
-  }
-  if (/no space left on device/.test(plain)) {
-    return new BuildFailure(
-      'storage_full',
-      'The Docker engine has no space left.',
-      'Free space for Docker (`docker system df` shows what takes it), then deploy again.',
-    )
-  }
-  return new BuildFailure(
-    'build_failed',
-    `The Dockerfile did not build: ${plain.slice(0, 500)}`,
-    'The last lines of the build log say which step failed and why.',
-  )
-}
 
 function parse(line: string): BuildEvent | undefined {
   try {

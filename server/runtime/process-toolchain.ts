@@ -131,7 +131,6 @@ export function installEnvironment(options: RuntimeOptions, home: string): Recor
     LANG: 'C.UTF-8',
     CI: 'true',
     npm_config_cache: join(options.data_dir, 'cache', 'npm'),
-    npm_config_store_dir: join(options.data_dir, 'cache', 'pnpm'),
     YARN_CACHE_FOLDER: join(options.data_dir, 'cache', 'yarn'),
     YARN_ENABLE_TELEMETRY: '0',
     npm_config_update_notifier: 'false',

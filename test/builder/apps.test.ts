@@ -112,6 +112,11 @@ describe('what is no app', () => {
   })
 })
 
+test('a package.json that is a list is named', async () => {
+  await write({ 'package.json': '[]' })
+  await expect(plan()).rejects.toMatchObject({ message: 'package.json is no JSON object.' })
+})
+
 describe('the key of the dependency cache', () => {
   const lock = (n: number) => ({ 'package-lock.json': `{"lockfileVersion":3,"packages":{"":{"version":"${n}"}}}` })
   const keyOf = async (files: Record<string, string>, settings: Partial<BuildSettings> = {}) => {

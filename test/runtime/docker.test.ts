@@ -147,7 +147,11 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
     test('that fails says which step and why, and leaves nothing', async () => {
       const deployment_id = newId('dpl')
       const failed = build('FROM node:24-bookworm-slim\nRUN echo going; exit 6\n', { deployment_id })
-      await expect(failed).rejects.toMatchObject({ code: 'build_failed', message: expect.stringMatching(/6/) })
+      await expect(failed).rejects.toMatchObject({ code: 'build_failed', message: 'Dockerfile, line 2: the step ended with exit code 6.' })
+      await expect(build('FROM node:24-bookworm-slim\n\nFOO bar\n')).rejects.toMatchObject({
+        code: 'build_failed',
+        message: expect.stringMatching(/line 3: .*FOO/),
+      })
       expect(await dockerDriver.leftovers(suite.options, deployment_id)).toEqual([])
     })
 

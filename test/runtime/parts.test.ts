@@ -216,13 +216,13 @@ describe('what the engine says of a build', () => {
   const clock = createTestClock({ frozen_at: 0 })
   const read = (answer: Readable, lines: string[]) => {
     const log = { line: (_: string, __: string, line: string) => void lines.push(line), note() {}, step() {}, skip() {} }
-    return readBuild(answer, log, new AbortController().signal, 512, clock)
+    return readBuild(answer, log, new AbortController().signal, { name: 'Dockerfile', text: '', built: '' }, 512, clock)
   }
   const event = (of: object) => `${JSON.stringify(of)}\r\n`
   const build = async (error: string) => {
     const lines: string[] = []
     const answer = Readable.from([event({ stream: 'Step 1\n' }), event({ errorDetail: { message: error }, error })], { objectMode: false })
-    await expect(read(answer, lines)).rejects.toThrow(error)
+    await expect(read(answer, lines)).rejects.toMatchObject({ code: 'build_failed' })
     return lines
   }
 

@@ -16,7 +16,7 @@ describe('process runtime', () => {
   test('an app and its build see nothing of the host’s environment; an app has a home of its own', async () => {
     process.env.HOST_SECRET = 'not for apps'
     try {
-      const plan = serverPlan({ build_command: 'test -z "$HOST_SECRET" && test -d "$HOME" && test -d "$TMPDIR"' })
+      const plan = serverPlan({ build_command: 'test -z "$HOST_SECRET" && test -d "$HOME" && test -d "$TMPDIR" && test -z "$npm_config_store_dir"' })
       await suite.build({ files: { a: 'b' }, plan })
       const { lines, exit } = await suite.run('console.log(JSON.stringify(process.env))', { variables: { NODE_OPTIONS: '--no-warnings' } })
       await exit
@@ -104,7 +104,7 @@ describe('process runtime', () => {
     const own = createRuntimes({ ...suite.options, npmrc_file }).process
     const build = (more: Parameters<typeof serverPlan>[0]) =>
       buildApp(own, suite.options, { files: { 'package.json': '{}' }, plan: serverPlan(more) })
-    const install_command = 'pnpm --version && grep -c HPSENT_npmrc "$npm_config_userconfig" "$HOME/.npmrc"'
+    const install_command = 'pnpm --version && test -n "$npm_config_store_dir" && grep -c HPSENT_npmrc "$npm_config_userconfig" "$HOME/.npmrc"'
     const plan = { package_manager: { name: 'pnpm' as const, version: '9' }, install_command }
     for (const { log } of await Promise.all([build(plan), build(plan)])) {
       expect(log.lines).toContain('pnpm by registry')
