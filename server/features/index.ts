@@ -64,16 +64,16 @@ export function createHandlers(deps: FeatureDeps): Handlers<Context> {
 
 const ofDomains = { ...domainOperations, ...domainMarketOperations }
 
-/** Throws the 404 of whatever a path names that the caller may not see; the gate asks before it reads query and body. */
-export function createResolver(deps: FeatureDeps): (context: Context, id: OperationId, params: Record<string, string>) => Promise<void> {
-  return async ({ caller }, operation, { slug, id }) => {
-    await deps.store.db.read((tx) => {
-      if (slug === undefined) {
-        if (id !== undefined && operation in ofDomains) domainFor(tx, caller, id)
-      } else if (id === undefined) projectFor(tx, caller, slug)
-      else if (operation in databaseDumpOperations) dumpFor(tx, caller, { slug, id })
-      else if (operation in envVarOperations) envVarFor(tx, caller, { slug, id })
-      else deploymentFor(tx, caller, slug, id)
+/** Throws the 404 of whatever a path names that the caller may not see, else returns the id of its project or domain; the gate asks before it reads query and body. */
+export function createResolver(
+  deps: FeatureDeps,
+): (context: Context, id: OperationId, params: Record<string, string>) => Promise<string | undefined> {
+  return ({ caller }, operation, { slug, id }) =>
+    deps.store.db.read((tx) => {
+      if (slug === undefined) return id !== undefined && operation in ofDomains ? domainFor(tx, caller, id).id : undefined
+      if (id === undefined) return projectFor(tx, caller, slug).id
+      if (operation in databaseDumpOperations) return dumpFor(tx, caller, { slug, id }).project_id
+      if (operation in envVarOperations) return envVarFor(tx, caller, { slug, id }).project_id
+      return deploymentFor(tx, caller, slug, id).project.id
     })
-  }
 }

@@ -48,12 +48,12 @@ function bind<Id extends OperationId>(id: Id, handlers: Handlers<Context>, strea
     if ('content_type' in success) {
       const kept: Record<string, string> = success.max_age_s === undefined ? {} : { 'cache-control': `private, max-age=${success.max_age_s}` }
       if (!success.is_stream) return text(200, success.content_type, output as Uint8Array<ArrayBuffer>, kept)
-      return file(success.content_type, output as AsyncIterable<Uint8Array>)
+      return file(success.content_type, streams.file(output as AsyncIterable<Uint8Array>, request.access))
     }
     if (!('events' in success)) return nothing()
     const events = output as EventStream
     if (!request.is_head) {
-      const owner = { credential_id: context.caller.credential_id, request_id: context.request_id, onEnd: request.onEnd }
+      const owner = { access: request.access, request_id: context.request_id, onEnd: request.onEnd }
       return { status: 200, headers: { ...streamHeaders }, body: streams.body(events, owner) }
     }
     await events[Symbol.asyncIterator]().return?.()

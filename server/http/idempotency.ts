@@ -15,6 +15,8 @@ export interface Asking {
   request_id: string
   operation: string
   params: Record<string, string>
+  /** The id of the project or domain that the path names: another project may get the slug. */
+  resource: string | undefined
   query: string
   body: Buffer
   /** Of an operation that takes a file: its bytes, read for nothing else than to compare them. */
@@ -23,7 +25,7 @@ export interface Asking {
 
 /** A request that bears an idempotency key, on its way to the operation. */
 export interface Keyed {
-  /** The first answer, when this very request was answered before. Looked for before what the path names: that may be gone by now. */
+  /** The first answer, when this very request was answered before. The caller may see what the path names: that is checked before. */
   replay(): Promise<Answer | undefined>
   /** Throws when the key is none. */
   check(): void
@@ -38,16 +40,18 @@ export type Begin = () => Promise<Answer | undefined>
 /** What an operation decided. Every other refusal has done nothing and leaves the key free; after a 5xx it is worth another try. */
 const isDecided = (status: number) => status < 300 || status === 402 || status === 409
 
+export const hasKey = (req: IncomingMessage) => req.method === 'POST' && headerValues(req, 'idempotency-key').length > 0
+
 /** The same key by the same account does its work once within 24 hours: whoever comes second waits for the first, and gets its answer. */
 export function createIdempotency(book: KeptAnswers, log: Log) {
   const underWay = new Map<string, { head: string; done: Promise<void> }>()
 
   return function open(req: IncomingMessage, asking: Asking): Keyed | undefined {
-    const values = req.method === 'POST' ? headerValues(req, 'idempotency-key') : []
-    if (values.length === 0) return undefined
+    if (!hasKey(req)) return undefined
+    const values = headerValues(req, 'idempotency-key')
     const of: KeyOf = { account_id: asking.account_id, key: values[0] ?? '' }
     const isGood = values.length === 1 && isKey(of.key)
-    const head = digest([asking.user_id, asking.operation, JSON.stringify(asking.params), asking.query])
+    const head = digest([asking.user_id, asking.operation, JSON.stringify(asking.params), asking.resource ?? '', asking.query])
     let content = createHash('sha256').update(asking.body)
     const fingerprint = () => `${head} ${content.copy().digest('hex')}`
     let isOther = false

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import type { Handlers, OperationId } from '../contract/index.ts'
+import type { Handlers } from '../contract/index.ts'
 import { limits } from '../contract/limits.ts'
 import type { Context } from '../features/context.ts'
 import type { KeptAnswers } from '../features/kept-answers.ts'
@@ -15,6 +15,7 @@ import type { DoorOptions } from './doors.ts'
 import { createIdempotency } from './idempotency.ts'
 import { createPassing } from './passage.ts'
 import { createPipeline } from './pipeline.ts'
+import type { Resolve } from './pipeline.ts'
 import { createRateLimit } from './rate-limit.ts'
 import type { RateLimits } from './rate-limit.ts'
 import { openOnNetwork } from './network.ts'
@@ -30,12 +31,12 @@ export interface GateOptions extends DoorOptions {
   handlers: Handlers<Context>
   /**
    * Called before query and body are looked at. Throws the Problem 404 when what the path names is not the caller's to see,
-   * so that a bad body to an unknown project is 404 and not 400.
+   * so that a bad body to an unknown project is 404 and not 400. Called again while a stream is open, and before an answer is replayed.
    */
-  resolve?: (context: Context, operationId: OperationId, params: Record<string, string>) => Promise<void>
+  resolve?: Resolve
   authenticate: Authenticate
   /** Whether a token or session is still good; asked every 3 s for those that hold a stream open. */
-  credentialAlive?: (credentialId: string) => Promise<boolean>
+  credentialAlive: (credentialId: string) => Promise<boolean>
   /** Calls of other instances, below /remote/{id}; without it there are none. */
   passage?: Passage
   /** First answers to requests with an idempotency key; without it the header means nothing. */
@@ -75,13 +76,14 @@ export function createGate(options: GateOptions): Gate {
   const patience = options.patience ?? usualPatience
   let bind = { host: '127.0.0.1', port: 0 }
   const rate = createRateLimit({ clock, limits: options.rateLimits ?? (() => limits.rate) })
-  const streams = createStreams({ clock, log, credentialAlive: options.credentialAlive })
+  const streams = createStreams({ clock, log })
   const answer = createPipeline({
     routes: mount({ handlers: options.handlers, streams, doors: createDoors(options) }),
     hosts: createHostRule({ bind: () => bind, hosts: options.hosts ?? (() => []), networkHosts: options.networkHosts ?? (() => []) }),
     rate,
     findCaller: createCallerLookup(options),
     resolve: options.resolve,
+    credentialAlive: options.credentialAlive,
     pass: options.passage && createPassing({ passage: options.passage, streams, clock }),
     idempotency: options.keptAnswers && createIdempotency(options.keptAnswers, log),
     clock,

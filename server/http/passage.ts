@@ -11,7 +11,7 @@ import { file, json, nothing, text } from './respond.ts'
 import type { Answer } from './respond.ts'
 import type { Found, Routes } from './routes.ts'
 import { streamHeaders } from './sse.ts'
-import type { Streams } from './sse.ts'
+import type { StreamAccess, Streams } from './sse.ts'
 import { headerValues } from './transport.ts'
 import { letGo, openBody } from './upload.ts'
 
@@ -50,6 +50,7 @@ interface Passing {
   query: string
   body: Buffer
   context: Context
+  access: StreamAccess
   onEnd(): void
 }
 
@@ -80,7 +81,7 @@ export function createPassing({ passage, streams, clock }: { passage: Passage; s
       // Nobody is there to be told; it is no failure of ours.
       throw context.signal.aborted && !(error instanceof Problem) ? new Problem('bad_request', 'The client is gone.') : error
     })
-    const answer = answerOf(told, spec, { credential_id: context.caller.credential_id, request_id: context.request_id, onEnd: asked.onEnd })
+    const answer = answerOf(told, spec, { access: asked.access, request_id: context.request_id, onEnd: asked.onEnd })
     // It may have been refused there before all of it was sent.
     const closing: Record<string, string> = spec.upload && (await letGo(req, res, clock)).close ? { connection: 'close' } : {}
     return { ...answer, headers: { ...answer.headers, ...told.headers, ...locked, ...closing } }
@@ -89,7 +90,7 @@ export function createPassing({ passage, streams, clock }: { passage: Passage; s
   function answerOf(
     { status, body }: Told,
     { success }: OperationSpec,
-    owner: { credential_id: string; request_id: string; onEnd: () => void },
+    owner: { access: StreamAccess; request_id: string; onEnd: () => void },
   ): Answer {
     switch (body.kind) {
       case 'json':
@@ -99,7 +100,7 @@ export function createPassing({ passage, streams, clock }: { passage: Passage; s
       case 'picture':
         return text(200, body.type, body.bytes, 'max_age_s' in success ? { 'cache-control': `private, max-age=${success.max_age_s}` } : {})
       case 'file': {
-        const answer = file(body.type, body.chunks)
+        const answer = file(body.type, streams.file(body.chunks, owner.access))
         const length: Record<string, string> = body.length === undefined ? {} : { 'content-length': body.length }
         return { ...answer, headers: { ...answer.headers, ...length, 'content-disposition': 'attachment' } }
       }

@@ -9,6 +9,7 @@ import { newId } from '../lib/id.ts'
 import type { Log } from '../lib/log.ts'
 import { checkOrigin, unauthorized } from './caller.ts'
 import type { Door, DoorRequest } from './doors.ts'
+import { hasKey } from './idempotency.ts'
 import type { Begin, Idempotency } from './idempotency.ts'
 import { findPassage } from './passage.ts'
 import type { Pass, PassageTarget } from './passage.ts'
@@ -18,6 +19,7 @@ import type { RateLimit } from './rate-limit.ts'
 import { commonHeaders, createClientSignal, nothing, problemOf, refusal } from './respond.ts'
 import type { Answer } from './respond.ts'
 import type { Found, Match, Routes } from './routes.ts'
+import type { StreamAccess } from './sse.ts'
 import { checkTransport, hasBody, headerValues, isLocal, receive } from './transport.ts'
 import type { HostRule } from './transport.ts'
 import { checkUpload, letGo, openUpload } from './upload.ts'
@@ -37,6 +39,8 @@ export interface OperationRequest {
   upload(spec: UploadSpec): AsyncIterable<Uint8Array>
   headers: { type: string | undefined; encoding: string | undefined; last_event_id: string | undefined }
   is_head: boolean
+  /** What a stream is opened by. */
+  access: StreamAccess
   /** Called when a stream of this request is over. */
   onEnd(): void
   /** Called when the request is in order, right before the handler; an answer in its place is the first one to the same request. */
@@ -53,12 +57,16 @@ interface Asked {
   found: Found<Target | PassageTarget>
 }
 
+/** Throws the 404 of what a path names and the caller may not see; else returns the id of its project, or of a domain by itself. */
+export type Resolve = (context: Context, id: OperationId, params: Record<string, string>) => Promise<string | undefined>
+
 export interface PipelineParts {
   routes: Routes<Target>
   hosts: HostRule
   rate: RateLimit
   findCaller(req: IncomingMessage): Promise<Caller | undefined>
-  resolve: ((context: Context, id: OperationId, params: Record<string, string>) => Promise<void>) | undefined
+  resolve: Resolve | undefined
+  credentialAlive(credentialId: string): Promise<boolean>
   /** Sends what is meant for another instance on to it. */
   pass: Pass | undefined
   /** Answers a request with a key that was answered before. */
@@ -73,7 +81,19 @@ export interface PipelineParts {
  * The way of every request, in the contract's order of checks: transport, host, rate, authentication, origin, resource, input,
  * and then the handler with its own 503, 402 and 409. Never rejects: what is thrown on the way becomes the envelope.
  */
-export function createPipeline({ routes, hosts, rate, findCaller, resolve, pass, idempotency, clock, log, patience_ms }: PipelineParts) {
+export function createPipeline({
+  routes,
+  hosts,
+  rate,
+  findCaller,
+  resolve,
+  credentialAlive,
+  pass,
+  idempotency,
+  clock,
+  log,
+  patience_ms,
+}: PipelineParts) {
   return answer
 
   async function answer(req: IncomingMessage, res: ServerResponse): Promise<Answer> {
@@ -131,12 +151,16 @@ export function createPipeline({ routes, hosts, rate, findCaller, resolve, pass,
       if (!caller.is_instance_owner || !pass) throw new Problem('forbidden', 'Only the owner of this instance reaches others through it.')
       const client = createClientSignal(res)
       const context = new RequestContext(caller, requestId, isLocal(req), client)
-      return pass(req, res, { target, params, query, body: asked.body, context, onEnd: () => client.abort() })
+      const access: StreamAccess = { key: caller.credential_id, isGranted: () => credentialAlive(caller.credential_id) }
+      return pass(req, res, { target, params, query, body: asked.body, context, access, onEnd: () => client.abort() })
     }
     const spec: OperationSpec = allOperations[target.id]
     if (spec.access === 'owner' && !caller.is_instance_owner) throw new Problem('forbidden', 'Only the owner of this instance may do that.')
     const client = createClientSignal(res)
     const context = new RequestContext(caller, requestId, isLocal(req), client)
+    // Without a body, a query or a stream nothing is left to do before the handler itself looks for what the path names.
+    const isResolved = query !== '' || spec.body || spec.upload || isStream(spec) || hasKey(req)
+    const resource = isResolved ? await resolve?.(context, target.id, params) : undefined
     const wanted = spec.upload
     const keyed = idempotency?.(req, {
       account_id: caller.account_id,
@@ -144,14 +168,13 @@ export function createPipeline({ routes, hosts, rate, findCaller, resolve, pass,
       request_id: requestId,
       operation: target.id,
       params,
+      resource,
       query,
       body: asked.body,
       upload: wanted && (() => openUpload(req, res, clock, wanted)),
     })
     const replayed = await keyed?.replay()
     if (replayed) return replayed
-    // Without a body or a query there is nothing to refuse before the handler itself looks for what the path names.
-    if (resolve && (query !== '' || spec.body || spec.upload || keyed)) await resolve(context, target.id, params)
     keyed?.check()
     const headers = {
       type: req.headers['content-type'],
@@ -168,11 +191,33 @@ export function createPipeline({ routes, hosts, rate, findCaller, resolve, pass,
       },
       headers,
       is_head: req.method === 'HEAD',
+      access: accessTo(context, target.id, params, resource),
       onEnd: () => client.abort(),
     }
     return keyed ? keyed.around((begin) => target.run(context, { ...request, begin })) : target.run(context, request)
   }
+
+  /** Lasts as long as the credential, and as the slug names the same project for the caller. A file of it may be deleted while it is read. */
+  function accessTo(context: Context, id: OperationId, params: Record<string, string>, resource: string | undefined): StreamAccess {
+    const { credential_id } = context.caller
+    const { slug } = params
+    return {
+      key: `${credential_id} ${slug} ${resource}`,
+      async isGranted() {
+        if (!(await credentialAlive(credential_id))) return false
+        if (slug === undefined) return true
+        try {
+          return (await resolve?.(context, id, { slug })) === resource
+        } catch (error) {
+          if (error instanceof Problem && error.status === 404) return false
+          throw error
+        }
+      },
+    }
+  }
 }
+
+const isStream = ({ success }: OperationSpec) => 'events' in success || ('is_stream' in success && success.is_stream === true)
 
 /** The signal is made when a handler first asks for it. */
 class RequestContext implements Context {

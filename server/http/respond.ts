@@ -1,6 +1,4 @@
 import type { ServerResponse } from 'node:http'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import { Problem } from '../contract/errors.ts'
 import type { ErrorEnvelope } from '../contract/errors.ts'
 import type { Log } from '../lib/log.ts'
@@ -28,14 +26,10 @@ export const text = (status: number, type: string, body: string | Uint8Array<Arr
   body,
 })
 
-/** A file as it is read. One that cannot be read to its end is cut off, so that nobody takes it for whole. */
-export const file = (type: string, chunks: AsyncIterable<Uint8Array>): Answer => ({
+export const file = (type: string, body: StreamBody): Answer => ({
   status: 200,
   headers: { 'content-type': type, 'cache-control': 'no-store' },
-  body: (res) => {
-    // Its failure destroys the connection: the client sees that, and there is nobody else to tell.
-    pipeline(Readable.from(chunks, { objectMode: false }), res).catch(() => res.destroy())
-  },
+  body,
 })
 
 export const nothing = (headers: Record<string, string> = {}): Answer => ({

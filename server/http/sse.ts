@@ -1,4 +1,6 @@
 import type { ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { limits } from '../contract/limits.ts'
 import type { EventStream, StreamEvent } from '../contract/operation.ts'
 import type { Clock, Timer } from '../lib/clock.ts'
@@ -7,39 +9,51 @@ import type { Log } from '../lib/log.ts'
 /** Written at once at most, and hence what waits in memory for one reader besides the socket's own buffer. */
 const chunkLength = 64 * 1024
 
-/** How often the credential behind a stream is looked at again (contract: a revoked one loses its streams within 5 s). */
-const credentialCheck_ms = 3000
+/** How often the access of a reader is checked again (contract: whoever loses it loses open streams within 5 s). */
+const accessCheck_ms = 3000
 
-export interface OpenStream {
-  credential_id: string
-  /** Ends the stream after a last frame. */
+/** The access of a reader to what a stream tells. */
+export interface StreamAccess {
+  /** Streams with the same key are checked once. */
+  key: string
+  isGranted(): Promise<boolean>
+}
+
+interface OpenStream {
+  access: StreamAccess
+  /** Ends the stream after a last frame; a file is left to finish. */
   end(lastFrame: string): void
+  /** Ends the stream at once, without what waits for its reader. */
+  cut(): void
 }
 
 /**
- * All open event streams of the gate. One timer looks at their credentials; `endAll` tells clients to come back in a second.
+ * All open streams of the gate: events, and files as they are read. One timer checks the access of their readers; `endAll` tells
+ * readers of events to come back in a second.
  */
-export function createStreams(options: { clock: Clock; log: Log; credentialAlive?: ((credentialId: string) => Promise<boolean>) | undefined }) {
+export function createStreams({ clock, log }: { clock: Clock; log: Log }) {
   const open = new Set<OpenStream>()
-  const { clock, credentialAlive } = options
   let checking = false
 
   async function check() {
-    if (!credentialAlive || checking) return
+    if (checking) return
     checking = true
-    try {
-      for (const id of new Set([...open].map((stream) => stream.credential_id))) {
-        if (await credentialAlive(id)) continue
-        for (const stream of open) if (stream.credential_id === id) stream.end('')
+    const checked = new Map<string, boolean>()
+    for (const { access } of open) {
+      if (checked.has(access.key)) continue
+      try {
+        checked.set(access.key, await access.isGranted())
+      } catch (error) {
+        // Nothing is known: it is asked again next time.
+        checked.set(access.key, true)
+        log.error('stream_check_failed', { error })
       }
-    } catch (error) {
-      options.log.error('stream_check_failed', { error })
-    } finally {
-      checking = false
     }
+    for (const stream of open) if (checked.get(stream.access.key) === false) stream.cut()
+    checking = false
   }
 
-  const timer = clock.setInterval(() => void check(), credentialCheck_ms).unref()
+  const timer = clock.setInterval(() => void check(), accessCheck_ms).unref()
 
   return {
     get size() {
@@ -47,7 +61,20 @@ export function createStreams(options: { clock: Clock; log: Log; credentialAlive
     },
     /** The events as a body: pulled at the pace of the reader, which stops the source when it goes. */
     body(events: EventStream, owner: StreamOwner): StreamBody {
-      return eventBody(events, { ...owner, open, clock, log: options.log })
+      return eventBody(events, { ...owner, open, clock, log })
+    },
+    /** A file as it is read. One that cannot be read to its end is cut off, so that nobody takes it for whole. */
+    file(chunks: AsyncIterable<Uint8Array>, access: StreamAccess): StreamBody {
+      return (res) => {
+        const stream: OpenStream = { access, end() {}, cut: () => void res.destroy() }
+        open.add(stream)
+        const over = () => void open.delete(stream)
+        // Its failure destroys the connection: the client sees that, and there is nobody else to tell.
+        pipeline(Readable.from(chunks, { objectMode: false }), res).then(over, () => {
+          over()
+          res.destroy()
+        })
+      }
     },
     endAll(): void {
       for (const stream of open) stream.end('retry: 1000\n\n')
@@ -83,7 +110,7 @@ export function frame(event: StreamEvent): string {
 const oneLine = (text: string) => (/[\r\n\0]/.test(text) ? text.replace(/[\r\n\0]+/g, ' ') : text)
 
 interface StreamOwner {
-  credential_id: string
+  access: StreamAccess
   request_id: string
   /** Called once when the stream is over, for whatever reason: the source stops waiting. */
   onEnd(): void
@@ -144,13 +171,20 @@ const eventBody =
     }
 
     const stream: OpenStream = {
-      credential_id: owner.credential_id,
+      access: owner.access,
       end(lastFrame) {
         if (over) return
         const piece = pending + lastFrame
         pending = ''
         leave()
         res.end(piece)
+      },
+      cut() {
+        if (over) return
+        leave()
+        // A reader that takes nothing would keep the connection, and have the rest when it likes.
+        if (res.writableNeedDrain) res.destroy()
+        else res.end()
       },
     }
 
@@ -164,6 +198,7 @@ const eventBody =
     res.on('close', leave)
     // A write may meet a socket that went this very moment.
     res.on('error', leave)
+    if (res.destroyed) return leave()
     flush()
     pump().catch((error: unknown) => {
       if (!over) owner.log.error('stream_failed', { request_id: owner.request_id, error })

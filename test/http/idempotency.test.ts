@@ -91,13 +91,30 @@ describe('the same request with the same key', () => {
     expect([third.status, third.headers.get('idempotency-replayed'), await third.text()]).toEqual([201, 'true', first.text])
   })
 
-  it('also when what it was about is gone by now', async () => {
+  it('404 when the project is gone by now; with another one under its slug it is another request', async () => {
     await server.createProject('gone')
     const key = freshKey()
-    const first = await post(key, '/v1/projects/gone/cache/token')
+    expect((await post(key, '/v1/projects/gone/cache/token')).status).toBe(201)
     await remove('gone')
     const second = await post(key, '/v1/projects/gone/cache/token')
-    expect([first.status, second.status, second.replayed, second.text]).toEqual([first.status, first.status, 'true', first.text])
+    expect([second.status, second.body.error, second.replayed]).toEqual([404, 'project_not_found', null])
+    await server.createProject('gone')
+    const third = await post(key, '/v1/projects/gone/cache/token')
+    expect([third.status, third.body.error, third.replayed]).toEqual([409, 'idempotency_conflict', null])
+  })
+
+  it('404 for a member who was taken out of the team since', async () => {
+    await server.createProject(shop.slug)
+    const team = { owner_email: server.owner.email, member_email: server.stranger.email }
+    await post(null, '/instance/team', team)
+    const key = freshKey()
+    const path = `/v1/projects/${shop.slug}/cache/token`
+    const first = await post(key, path, undefined, { who: 'stranger' })
+    expect([first.status, (await post(key, path, undefined, { who: 'stranger' })).text]).toEqual([201, first.text])
+    await post(null, '/instance/team/remove', team)
+    const second = await post(key, path, undefined, { who: 'stranger' })
+    expect([second.status, second.body.error, second.replayed]).toEqual([404, 'project_not_found', null])
+    expect(second.text).not.toContain(String(first.body.token))
   })
 
   it('gets a refusal of the operation again, under the id of the request at hand', async () => {

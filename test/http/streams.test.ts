@@ -147,6 +147,7 @@ describe('an event stream', () => {
   it('asks the source for no more than a slow reader takes', async () => {
     const clock = createTestClock({ frozen_at: 0 })
     const streams = createStreams({ clock, log: silentLog })
+    const access = { key: 'tok_1', isGranted: () => Promise.resolve(true) }
     let asked = 0
     async function* endless(): AsyncGenerator<StreamEvent> {
       for (;;) {
@@ -157,7 +158,7 @@ describe('an event stream', () => {
     // A connection that takes a piece only when it is told to.
     const taken: (() => void)[] = []
     const connection = new Writable({ write: (_piece, _encoding, done) => void taken.push(done) })
-    streams.body(endless(), { credential_id: 'tok_1', request_id: 'req_1', onEnd: () => {} })(connection as ServerResponse)
+    streams.body(endless(), { access, request_id: 'req_1', onEnd: () => {} })(connection as ServerResponse)
     const settled = async () => {
       for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve))
       return asked

@@ -1,4 +1,4 @@
-import type { ProjectRow } from '../../server/store/tables.ts'
+import type { DeploymentRow, ProjectRow } from '../../server/store/tables.ts'
 
 /** A project as it stands right after it was made, for tests that write the ledger themselves. */
 export const projectRow = (
@@ -27,4 +27,35 @@ export const projectRow = (
   stopped_at: null,
   crashed_at: null,
   deleted_at: null,
+})
+
+/** A deployment that was ready, and serves no more. */
+export const deploymentRow = (own: Pick<DeploymentRow, 'id' | 'project_id'>, now = '2026-01-31T12:00:00.000Z'): Omit<DeploymentRow, 'seq'> => ({
+  ...own,
+  status: 'ready',
+  target: 'production',
+  trigger: 'manual',
+  source: 'git',
+  branch: 'main',
+  commit_sha: null,
+  commit_message: null,
+  commit_author: null,
+  is_dirty: 0,
+  parent_id: null,
+  is_current: 0,
+  url: null,
+  error: null,
+  framework: null,
+  runtime: 'process',
+  image_bytes: null,
+  queued_ms: null,
+  build_ms: null,
+  deploy_ms: null,
+  created_at: now,
+  started_at: now,
+  finished_at: now,
+  source_request: '{"kind":"head"}',
+  artifact: null,
+  inputs_digest: null,
+  attempt: 1,
 })
