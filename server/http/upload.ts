@@ -145,14 +145,20 @@ async function* fileOf(type: string, body: AsyncIterable<Buffer>): AsyncGenerato
   )
   const fed = pipeline(Readable.from(body, { objectMode: false }), parser).then(
     () => undefined,
-    (error: unknown) => (error instanceof Problem ? error : badForm('The form is broken, or it was cut off.', error)),
+    (error: unknown) => (error instanceof Problem ? error : brokenForm(error)),
   )
   void fed.then((problem) => {
     found.reject(problem ?? badForm('There is no file in the form.'))
     if (problem) file?.destroy(problem)
   })
   try {
-    yield* (await found.promise) as AsyncIterable<Buffer>
+    const stream: AsyncIterable<Buffer> = await found.promise
+    try {
+      yield* stream
+    } catch (error) {
+      // The parser's own error reaches the file first. What the client is told is why the form ended.
+      throw (await fed) ?? brokenForm(error)
+    }
     const problem = await fed
     if (problem) throw problem
   } finally {
@@ -173,6 +179,8 @@ const badForm = (message: string, cause?: unknown) =>
     issues: [{ path: 'file', message: 'Send one field “file” with the archive.' }],
     cause,
   })
+
+const brokenForm = (cause: unknown) => badForm('The form is broken, or it was cut off before its closing boundary.', cause)
 
 // oxlint-disable-next-line no-control-regex -- a name of the client's own goes back to it in plain
 const printable = (name: string) => `“${name.slice(0, 100).replace(/[\u0000-\u001f\u007f]/g, '')}”`

@@ -131,6 +131,18 @@ describe('POST upload', () => {
     expect((await send('forms', form([['file', good]]), {})).status).toBe(201)
   })
 
+  test('400 for a form without its closing boundary', async () => {
+    await fresh('unclosed')
+    const headers = { 'content-type': 'multipart/form-data; boundary=x' }
+    const head = '--x\r\ncontent-disposition: form-data; name="file"; filename="a.tgz"\r\n\r\n'
+    for (const end of ['', '\r\n', '\r\n--', '\r\n--x', '\r\n--x-', '\r\n--x\r\n'])
+      for (const content of [tgz('x'), Buffer.from('')]) {
+        const answer = await send('unclosed', Buffer.concat([Buffer.from(head), content, Buffer.from(end)]), headers)
+        expect([end, content.length, answer.status, answer.body.error]).toEqual([end, content.length, 400, 'invalid_input'])
+      }
+    expect(quarantine()).toEqual([])
+  })
+
   test('415 for another type or coding; the checks before it come first', async () => {
     await fresh('typed')
     const good = new Uint8Array(tgz('x'))
