@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import type { Asked, Wire } from './asked.ts'
+import type { Wire } from './asked.ts'
 import type { Secure } from './elsewhere.ts'
 import { limits } from './limits.ts'
 import type { Meter } from './meter.ts'
@@ -33,7 +33,11 @@ export interface Gate {
 }
 
 interface UnderWay {
-  requests: Set<Asked>
+  requests: Set<{
+    readonly isComplete: boolean
+    /** Ends a request whose body is broken: its answer is this one, unless another has begun, and its connection is closed. */
+    refuse(status: number, sentence: string): void
+  }>
   /** Called when the last of them is answered. */
   answered: (() => void) | undefined
 }

@@ -243,7 +243,8 @@ function refuse(gate: Gate, socket: Socket, status: number, sentence: string, te
   const before = gate.under_way.get(socket)
   if (before && before.requests.size > 0 && socket.writable) {
     // In the middle of a body: that request is broken. Behind complete ones: they are answered first.
-    if (![...before.requests].every((request) => request.complete)) return void socket.destroy()
+    const broken = [...before.requests].find((request) => !request.isComplete)
+    if (broken) return broken.refuse(status, sentence)
     before.answered = () => refuse(gate, socket, status, sentence, text)
     return
   }

@@ -140,9 +140,9 @@ class OrdinaryVisit implements Visit, CacheVisit {
     if (refused.has(socket)) return
     const under_way = this.#gate.under_way.get(socket) ?? { requests: new Set(), answered: undefined }
     this.#gate.under_way.set(socket, under_way)
-    under_way.requests.add(this.#request)
+    under_way.requests.add(this)
     this.#response.on('close', () => {
-      under_way.requests.delete(this.#request)
+      under_way.requests.delete(this)
       if (under_way.requests.size === 0) under_way.answered?.()
     })
     // Node reads ahead of its answers; each request ahead is one to the app at the same time.
@@ -306,9 +306,22 @@ class OrdinaryVisit implements Visit, CacheVisit {
   }
 
   #tooSlow(): void {
+    this.refuse(408, 'The body of the request came too slowly.')
+  }
+
+  get isComplete(): boolean {
+    return this.#request.complete
+  }
+
+  refuse(status: number, sentence: string): void {
+    const { socket } = this.#request
+    // What comes after it is refused by the parser too, while the answer goes out.
+    if (refused.has(socket)) return
+    refused.add(socket)
+    this.#stopWaiting()
     this.#exchange?.abort()
     if (this.#response.headersSent) this.#cut()
-    else this.send(refusalAnswer(408, 'The body of the request came too slowly.', this), true)
+    else this.send(refusalAnswer(status, sentence, this), true)
   }
 
   drained(): void {

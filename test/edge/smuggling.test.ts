@@ -60,17 +60,19 @@ const others: Case[] = [
   ['more than 100 headers', `GET /a HTTP/1.1\r\n${host}${Array.from({ length: 101 }, (_, i) => `X-${i}: y\r\n`).join('')}\r\n`, 0, 431],
   ['a length hidden behind 3000 headers', `POST /a HTTP/1.1\r\n${host}${'A:b\r\n'.repeat(3000)}Content-Length: 40\r\n\r\n${inner}`, 0, 431],
   ['headers of 20 kB', `GET /a HTTP/1.1\r\n${host}X-A: ${'y'.repeat(20_000)}\r\n\r\n`, 0, 431],
-  ['a broken chunk size', `POST /a HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\nxyz\r\nabc\r\n0\r\n\r\n${inner}`, 1],
+  ['a broken chunk size', `POST /a HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\nxyz\r\nabc\r\n0\r\n\r\n${inner}`, 1, 400],
   [
     'a chunk size beyond all numbers',
     `POST /a HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\nabc\r\n0\r\n\r\n${inner}`,
     1,
+    400,
   ],
-  ['a chunk that is longer than it says', `POST /a HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n3\r\nabcd\r\n0\r\n\r\n${inner}`, 1],
+  ['a chunk that is longer than it says', `POST /a HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n3\r\nabcd\r\n0\r\n\r\n${inner}`, 1, 400],
   [
     'a chunk extension that ends in a bare line feed',
     `POST /a HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n3;x\nabc\r\n0\r\n\r\n${inner}`,
     1,
+    400,
   ],
   ['a request in the body of a GET', `GET /a HTTP/1.1\r\n${host}Content-Length: ${inner.length}\r\nConnection: close\r\n\r\n${inner}`, 1, 200],
   [
