@@ -32,6 +32,11 @@ describe.each(paths)('the cache, $name', ({ fast_path }) => {
     ['Set-Cookie', { 'cache-control': 'public, max-age=60', 'set-cookie': 'a=b' }],
     ['Vary: *', { 'cache-control': 'public, max-age=60', vary: 'accept, *' }],
     ['Authorization without public', { 'cache-control': 'max-age=60' }, { authorization: 'Bearer x' }],
+    [
+      'Authorization with an s-maxage that is no number',
+      { 'cache-control': 'max-age=60, s-maxage=soon', etag: '"a"' },
+      { authorization: 'Bearer x' },
+    ],
     ['Cookie without Vary', { 'cache-control': 'max-age=60' }, { cookie: 'a=b' }],
     ['Cookie, whatever public says', { 'cache-control': 'public, max-age=60' }, { cookie: 'a=b' }],
     ['a server error', { 'cache-control': 'public, max-age=60' }, {}, 500],
@@ -45,6 +50,30 @@ describe.each(paths)('the cache, $name', ({ fast_path }) => {
     expect(await cached.word('/account/x.css', asked)).toBe('MISS 2')
     expect(await cached.word('/account/x.css')).toBe('MISS 3')
     if (asked === undefined) expect(cached.edge.edge.cache.stats(project)).toEqual({ objects: 0, bytes: 0 })
+  })
+
+  test.each<Record<string, string>>([{}, { 'cache-control': 'max-stale' }])(
+    'an answer to Authorization that s-maxage lets it store is never served stale, asked with %j',
+    async (asked) => {
+      const cached = await start()
+      cached.app = counting({ 'cache-control': 's-maxage=10, stale-while-revalidate=60, stale-if-error=60' })
+      expect(await cached.word('/', { authorization: 'Bearer x' })).toBe('MISS 1')
+      expect(await cached.word('/')).toBe('HIT 1')
+      cached.pass(20)
+      expect(await cached.word('/', asked)).toBe('MISS 2')
+    },
+  )
+
+  test.each(['GET', 'HEAD'])('an answer to Authorization that loses its leave by a %s without it is not stored any longer', async (method) => {
+    const cached = await start()
+    cached.app = counting({ 'cache-control': 'public, max-age=10', etag: '"a"' })
+    expect(await cached.word('/', { authorization: 'Bearer x' })).toBe('MISS 1')
+    cached.app = (request, response) =>
+      response.writeHead(request.headers['if-none-match'] === undefined ? 200 : 304, { 'cache-control': 'max-age=600', etag: '"a"' }).end('2')
+    cached.pass(20)
+    await cached.ask('/', {}, method)
+    cached.app = counting({})
+    expect(await cached.word('/')).toBe('MISS 1')
   })
 
   test('says how old an answer is, and leaves its date', async () => {

@@ -274,7 +274,7 @@ export class Fetch implements Sink {
     const { cache, asked, slot } = this.#options
     const lines = freshened(stale.lines, head.lines, head.dated ? '' : cache.dateLine())
     const now_head = { ...head, status: stale.status, lines, length: stale.body_length }
-    const terms = this.#forgotten || stale.dead ? 'purged meanwhile' : judge(asked, now_head, lines, now)
+    const terms = this.#forgotten || stale.dead ? 'purged meanwhile' : judge(askedAgain(asked, stale), now_head, lines, now)
     let entry = stale
     if (typeof terms !== 'string') {
       entry = new Entry(
@@ -343,6 +343,9 @@ export class Fetch implements Sink {
     if (this.#key !== null) this.slot.unlist(this.#key, this)
   }
 }
+
+/** A stored answer that is freshened stays the answer to a request with Authorization. */
+export const askedAgain = (asked: Asked, stored: Entry): Asked => ({ ...asked, authorization: asked.authorization || stored.terms.authorized })
 
 /** What the app was asked with: the visit itself may be about something else by the time of the answer. */
 const fieldsOf = (head: string): Fields => ({

@@ -2,7 +2,7 @@ import type { Exchange, Failure, Sink } from '../exchange.ts'
 import { hostName } from '../host.ts'
 import type { ResponseHead } from '../response-head.ts'
 import { Entry, freshened, reasonOf, storedLines } from './entry.ts'
-import { readTags } from './fetch.ts'
+import { askedAgain, readTags } from './fetch.ts'
 import { valueOf } from './fields.ts'
 import type { HostCache } from './host.ts'
 import { judge, noWish, type Terms } from './policy.ts'
@@ -104,7 +104,12 @@ class Passing implements Sink {
     const now = cache.clock.now()
     const lines = same ? freshened(stored.lines, head.lines, head.dated ? '' : cache.dateLine()) : ''
     const terms = same
-      ? judge({ ...cache.asked(visit, noWish, this.#sent_ms), method: 'GET' }, { ...head, lines, length: stored.body_length }, lines, now)
+      ? judge(
+          { ...askedAgain(cache.asked(visit, noWish, this.#sent_ms), stored), method: 'GET' },
+          { ...head, lines, length: stored.body_length },
+          lines,
+          now,
+        )
       : ''
     if (typeof terms === 'string') return cache.project.drop(stored)
     const entry = new Entry(slot, stored.variant, head.tags === '' ? stored.tags : readTags(head.tags), stored.status, terms, now, stored.body_length)

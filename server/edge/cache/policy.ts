@@ -17,6 +17,8 @@ export interface Terms {
   explicit_stale_if_error: boolean
   /** Never served stale, whatever happens. */
   strict: boolean
+  /** It answered a request with Authorization: only a directive of RFC 9111 §3.5 lets it be stored, also after it was freshened. */
+  authorized: boolean
   /** Asked about each time. */
   validate: boolean
   /** Fields that are not stored (`no-cache="..."`). */
@@ -68,7 +70,8 @@ export function judge(asked: Asked, head: ResponseHead, lines: string, now: numb
   if (vary === undefined) return 'Vary: *'
   // Frameworks say `public` without a thought of who is signed in; these two are meant for a cache in front of the app.
   const shared = targeted !== undefined || said.has('s-maxage')
-  if (asked.authorization && !said.has('public') && !said.has('s-maxage') && !said.has('must-revalidate')) return 'Authorization'
+  const has_s_maxage = /^\d+$/.test(String(said.get('s-maxage')))
+  if (asked.authorization && !said.has('public') && !has_s_maxage && !said.has('must-revalidate')) return 'Authorization'
   if (asked.cookie && !shared && !vary.includes('cookie')) return 'Cookie without Vary'
 
   const date = readDate(valueOf(lines, 'date'), now) ?? now
@@ -86,7 +89,9 @@ export function judge(asked: Asked, head: ResponseHead, lines: string, now: numb
     stale_while_revalidate_s: secondsOf(said, 'stale-while-revalidate') ?? 0,
     stale_if_error_s: secondsOf(said, 'stale-if-error') ?? (said.has('s-maxage') ? 0 : grace_s),
     explicit_stale_if_error: said.has('stale-if-error'),
-    strict: validate || said.has('must-revalidate') || said.has('proxy-revalidate'),
+    // With Authorization, s-maxage allows to store on its own terms alone: those of proxy-revalidate (RFC 9111 §3.5 and §5.2.2.10).
+    strict: validate || said.has('must-revalidate') || said.has('proxy-revalidate') || (asked.authorization && !said.has('public')),
+    authorized: asked.authorization,
     validate,
     hidden:
       typeof no_cache === 'string'
