@@ -94,7 +94,7 @@ export function createApps(deps: YardDeps): Apps {
       ended: ended.promise,
       observer: {
         onLine: (stream: 'stdout' | 'stderr', line: string) => {
-          writer.line(fields[stream], spec.mask(line))
+          writer.line(fields[stream], line, spec.mask)
           tap?.(stream, line)
         },
         onExit: (exit: Exit) => {

@@ -4,10 +4,11 @@ import { type Clock, isoTime, type Timer } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { isBusy, isFull } from '../store/database.ts'
 import type { LogStore } from '../store/logs.ts'
-import type { Mask } from './mask.ts'
+import { type Mask, noMask, withoutSpace } from './mask.ts'
 
 const batchBytes = 64 * 1024
 const batchMs = 5
+const mostOrigins = 64
 
 /**
  * Numbers, masks and batches the records of one log. A record is one line of JSON; a log line's begins with `seq`, which
@@ -15,7 +16,7 @@ const batchMs = 5
  */
 export interface LogWriter {
   /** `fields` is JSON without braces, such as `"step":"build","stream":"stdout"`. */
-  line(fields: string, line: string): void
+  line(fields: string, line: string, mask?: Mask): void
   record(value: object): void
   /** Hides these from now on. */
   maskWith(mask: Mask): void
@@ -41,8 +42,10 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
   const end = logs.end(stream)
   let record = end.record
   let lineNumber = end.line
-  let mask: Mask = (text) => text
-  let batch: string[] = []
+  let mask: Mask = noMask
+  let batch: (string | PendingLine)[] = []
+  /** The raw end of what was stored, by `fields`: a secret may go on in the next batch. */
+  const stored = new Map<string, string>()
   let lines = 0
   let bytes = 0
   let sinceTrim = 0
@@ -58,9 +61,9 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
     return stamp.text
   }
 
-  const add = (text: string) => {
-    batch.push(text)
-    bytes += text.length + 1
+  const add = (entry: string | PendingLine, length: number) => {
+    batch.push(entry)
+    bytes += length + 1
     if (bytes >= batchBytes) flush()
     else timer ??= clock.setTimeout(flush, batchMs)
   }
@@ -69,7 +72,8 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
     timer?.cancel()
     timer = undefined
     if (batch.length === 0) return true
-    const chunk = { stream, first: record + 1, records: batch.length, lines, last_line: lineNumber, bytes, body: batch.join('\n') }
+    const body = render().join('\n')
+    const chunk = { stream, first: record + 1, records: batch.length, lines, last_line: lineNumber, bytes: body.length + 1, body }
     try {
       logs.append(chunk)
       record += chunk.records
@@ -85,6 +89,7 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
       if (!losing) options.log.warn('log_lines_lost', { stream, lines, error })
       losing = true
     }
+    remember()
     batch = []
     lines = 0
     sinceTrim += bytes
@@ -97,6 +102,34 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
     return true
   }
 
+  const grouped = () =>
+    Map.groupBy(
+      batch.filter((entry) => typeof entry !== 'string'),
+      (entry) => entry.fields,
+    )
+
+  /** The batch as records. Lines of one origin are masked together, because a secret may be wrapped over several. */
+  const render = (): string[] => {
+    const texts = new Map<PendingLine, string>()
+    for (const [fields, entries] of grouped()) {
+      const masked = entries[0]!.mask.lines(
+        entries.map(({ line }) => line),
+        stored.get(fields),
+      )
+      for (const [index, entry] of entries.entries()) texts.set(entry, masked[index]!)
+    }
+    return batch.map((entry) => (typeof entry === 'string' ? entry : `${entry.head}${JSON.stringify(cut(texts.get(entry)!))}}`))
+  }
+
+  const remember = () => {
+    if (stored.size > mostOrigins) stored.clear()
+    for (const [fields, entries] of grouped()) {
+      const { reach } = entries[0]!.mask
+      const text = (stored.get(fields) ?? '') + withoutSpace(entries.map(({ line }) => line).join(''))
+      stored.set(fields, reach === 0 ? '' : text.slice(-reach))
+    }
+  }
+
   const trim = () => {
     try {
       logs.trim(stream, options.keep_head_bytes, options.keep_tail_bytes)
@@ -107,18 +140,31 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
   }
 
   return {
-    line(fields, line) {
+    line(fields, line, own) {
       lineNumber++
       lines++
-      add(`{"seq":${lineNumber},"ts":"${now()}",${fields},"line":${JSON.stringify(cut(mask(line)))}}`)
+      const head = `{"seq":${lineNumber},"ts":"${now()}",${fields},"line":`
+      add({ head, fields, line, mask: own ?? mask }, head.length + line.length)
     },
-    record: (value) => add(JSON.stringify(value)),
+    record(value) {
+      const text = JSON.stringify(value)
+      add(text, text.length)
+    },
     maskWith(next) {
       mask = next
+      for (const entry of batch) if (typeof entry !== 'string') entry.mask = next
     },
     flush,
     metFullDisk: () => met_full_disk,
   }
+}
+
+interface PendingLine {
+  /** The record up to the text of the line. */
+  head: string
+  fields: string
+  line: string
+  mask: Mask
 }
 
 function cut(line: string): string {

@@ -1,18 +1,87 @@
-/** Hides secret values in a line, however they are written: plain, percent-encoded, base64, hex, JSON-escaped once or twice. */
-export type Mask = (line: string) => string
+/** Hides secret values in a line, however they are written: plain, percent-encoded, base64, hex, JSON-escaped once or twice, in any case. */
+export interface Mask {
+  (line: string): string
+  /** Lines that follow one another, so that a secret is hidden too where it is wrapped; `before` is the raw text that they follow. */
+  lines(lines: readonly string[], before?: string): string[]
+  /** So much of the text before a line may be part of a secret in it. */
+  reach: number
+}
 
 const shortestSecret = 6
+const hidden = '••••••'
+
+export const noMask: Mask = Object.assign((line: string) => line, { lines: (lines: readonly string[]) => [...lines], reach: 0 })
 
 export function createMask(secrets: Iterable<string>): Mask {
   const forms = new Set<string>()
   for (const secret of secrets)
-    for (const part of [secret, ...secret.split(/\r?\n/)]) if (part.length >= shortestSecret) for (const form of formsOf(part)) forms.add(form)
-  if (forms.size === 0) return (line) => line
+    for (const part of [secret, secret.replace(/\r?\n/g, ''), ...secret.split(/\r?\n/)])
+      if (part.length >= shortestSecret) for (const form of formsOf(part)) forms.add(form)
+  if (forms.size === 0) return noMask
   // Longest first, so that a secret which holds another one is hidden whole.
   const sorted = [...forms].sort((a, b) => b.length - a.length)
-  const pattern = new RegExp(sorted.map((form) => form.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|'), 'g')
-  return (line) => line.replace(pattern, '••••••')
+  const pattern = patternOf(sorted)
+  // A wrapped line may be indented, or end with a carriage return: white space does not count there.
+  const dense = [...new Set(sorted.map(withoutSpace))].filter((form) => form.length >= shortestSecret)
+  const densePattern = patternOf(dense)
+  const starts = dense.map((form) => form.toLowerCase()).map((form) => ({ form, half: form.slice(0, Math.max(shortestSecret, form.length >> 1)) }))
+  const reach = Math.max(0, ...dense.map(({ length }) => length - 1))
+
+  /** Where a text ends with more than half of a secret, whose rest may be still to come. */
+  const unfinished = (text: string): Span | undefined => {
+    const tail = text.slice(-reach).toLowerCase()
+    for (const { form, half } of starts) {
+      const at = tail.lastIndexOf(half)
+      if (at >= 0 && form.startsWith(tail.slice(at))) return { from: text.length - tail.length + at, to: text.length }
+    }
+    return undefined
+  }
+
+  const maskLine = (line: string) => line.replace(pattern, hidden)
+  return Object.assign(maskLine, {
+    reach,
+    lines(lines: readonly string[], before = '') {
+      const bare = lines.map(withoutSpace)
+      const text = withoutSpace(before) + bare.join('')
+      const end = unfinished(text)
+      if (lines.length === 1 && bare[0] === text && !end) return lines.map(maskLine)
+      const spans = spansOf(densePattern, text)
+      if (end && !spans.some((span) => span.to > end.from)) spans.push(end)
+      let at = text.length - bare.join('').length
+      return lines.map((line, index) => {
+        const from = at
+        at += bare[index]!.length
+        const wrapped = spans.filter((span) => span.from < at && span.to > from && (span.from < from || span.to > at || span === end))
+        if (wrapped.length === 0) return maskLine(line)
+        const places = [...line.matchAll(/\S/g)].map((found) => found.index)
+        const inLine = wrapped.map((span) => ({ from: places[Math.max(span.from, from) - from]!, to: places[Math.min(span.to, at) - from - 1]! + 1 }))
+        return hide(line, [...spansOf(pattern, line), ...inLine])
+      })
+    },
+  })
 }
+
+interface Span {
+  from: number
+  to: number
+}
+
+const spansOf = (pattern: RegExp, text: string): Span[] =>
+  [...text.matchAll(pattern)].map(({ index, 0: found }) => ({ from: index, to: index + found.length }))
+
+/** The text with each span hidden; spans that overlap are one. */
+function hide(text: string, spans: Span[]): string {
+  let masked = ''
+  let at = 0
+  for (const { from, to } of spans.toSorted((a, b) => a.from - b.from)) {
+    if (from >= at) masked += text.slice(at, from) + hidden
+    at = Math.max(at, to)
+  }
+  return masked + text.slice(at)
+}
+
+export const withoutSpace = (text: string): string => text.replace(/\s+/g, '')
+const patternOf = (forms: string[]): RegExp => new RegExp(forms.map((form) => form.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|') || '(?!)', 'gi')
 
 function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret)
@@ -34,7 +103,6 @@ function formsOf(secret: string): string[] {
     // As when a log that is JSON itself holds a dump of the environment.
     JSON.stringify(escaped).slice(1, -1),
     bytes.toString('hex'),
-    bytes.toString('hex').toUpperCase(),
     ...base64,
     ...base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
   ]

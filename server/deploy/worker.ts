@@ -8,7 +8,7 @@ import type { DeploymentRow } from '../store/tables.ts'
 import type { Apps } from './apps.ts'
 import { createBuildLog, type DeploymentLog } from './build-log.ts'
 import { announce, describeFailure, endDeployment, masked, type StopReason } from './job.ts'
-import type { Mask } from './mask.ts'
+import { type Mask, noMask } from './mask.ts'
 import { prune } from './reaper.ts'
 import { runDeployment } from './run.ts'
 import { readSecrets } from './variables.ts'
@@ -127,7 +127,7 @@ export function createWorker(deps: YardDeps, apps: Apps, runtimes: () => readonl
 
   const work = async (deployment: DeploymentRow, signal: AbortSignal): Promise<void> => {
     let at: StepName = 'clone'
-    let mask: Mask = (text) => text
+    let mask = noMask
     const plain = createBuildLog({ ...deps, logs: deps.store.logs, db: deps.store.db, stream: deployment.id })
     const log: DeploymentLog = {
       ...plain,

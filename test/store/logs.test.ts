@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createLogWriter, type LogWriter } from '../../server/deploy/log-writer.ts'
+import { createMask } from '../../server/deploy/mask.ts'
 import { followBuild, followRuntime } from '../../server/deploy/follow.ts'
 import type { StreamEvent } from '../../server/contract/operation.ts'
 import { createBus } from '../../server/lib/bus.ts'
@@ -93,10 +94,28 @@ describe('a log', () => {
 
   test('hides secrets before anything is stored', () => {
     const writer = writerOf('prj_5')
-    writer.maskWith((line) => line.replaceAll('hunter2hunter2', '••••••'))
+    writer.maskWith(createMask(['hunter2hunter2']))
     writer.line(fields, 'the password is hunter2hunter2')
     writer.flush()
     expect(store.logs.after('prj_5', 0)?.body).toContain('the password is ••••••')
+  })
+
+  test('hides a secret that is wrapped over lines, of one batch and of two', () => {
+    const writer = writerOf('prj_5')
+    writer.maskWith(createMask(['hunter2-rabbit7']))
+    writer.line(fields, 'the password is hunter2-')
+    writer.line('"stream":"stderr","deployment_id":null', 'of another origin')
+    writer.line(fields, 'rabbit7')
+    writer.line(fields, 'again HUNT')
+    writer.flush()
+    writer.line(fields, 'ER2-RABBIT7, and more')
+    writer.flush()
+    const lines = store.logs
+      .after('prj_5', 0)
+      ?.body.split('\n')
+      .map((text) => (JSON.parse(text) as { line: string }).line)
+    expect(lines).toEqual(['the password is ••••••', 'of another origin', '••••••', 'again HUNT'])
+    expect(store.logs.after('prj_5', 4)?.body).toContain('"line":"••••••, and more"')
   })
 })
 
