@@ -81,9 +81,8 @@ async function dump(call: Call): Promise<number> {
   const [, slug = '', name] = words(call, 'dump', 'SLUG', '[FILE]')
   const client = call.connect()
   const made = (await client.call('dumpDatabase', { params: { slug } }, patience_ms)).dump
-  let path = made.path
-  if (name !== undefined) {
-    path = resolve(call.cwd, name)
+  const path = name === undefined ? undefined : resolve(call.cwd, name)
+  if (path !== undefined) {
     const file = Readable.from(await client.download('downloadDatabaseDump', { params: { slug, id: made.id } }, call.signal))
     const target = createWriteStream(`${path}.part`, { mode: 0o600, flags: 'wx' })
     try {
@@ -97,8 +96,9 @@ async function dump(call: Call): Promise<number> {
     // It lies where it was asked for; who is not the owner of the instance leaves the other one behind.
     await client.call('deleteDatabaseDump', { params: { id: made.id } }).catch(() => {})
   }
-  if (call.json) call.terminal.out(JSON.stringify({ dump: { ...made, path } }))
-  else call.terminal.out(`Dumped ${slug} into ${path} (${sizeOf((await stat(path).catch(() => undefined))?.size ?? made.bytes)}).`)
+  if (call.json) call.terminal.out(JSON.stringify({ dump: path === undefined ? made : { ...made, path } }))
+  else if (path === undefined) call.terminal.out(`Dumped ${slug} into dumps/${made.file} of the instance’s data folder (${sizeOf(made.bytes)}).`)
+  else call.terminal.out(`Dumped ${slug} into ${path} (${sizeOf((await stat(path)).size)}).`)
   return exitCodes.done
 }
 
@@ -109,7 +109,7 @@ async function dumps(call: Call): Promise<number> {
   else if (answer.dumps.length === 0) call.terminal.out(`No dumps yet. Write one with: homeport db dump ${slug}`)
   else {
     const why = { manual: 'asked for', drop: 'before a drop', restore: 'before a restore' }
-    const rows = answer.dumps.map((one) => [one.id, why[one.reason], sizeOf(one.bytes), ago(one.created_at, call.clock.now()), one.path])
+    const rows = answer.dumps.map((one) => [one.id, why[one.reason], sizeOf(one.bytes), ago(one.created_at, call.clock.now()), one.file])
     for (const line of table(call.terminal, ['ID', 'WHY', 'SIZE', 'WHEN', 'FILE'], rows)) call.terminal.out(line)
   }
   return exitCodes.done
@@ -137,6 +137,7 @@ async function drop(call: Call): Promise<number> {
   await client.call('deleteDatabase', { params: { slug } }, patience_ms)
   const last = (await client.call('listDatabaseDumps', { params: { slug } })).dumps.find((one) => one.reason === 'drop')
   if (call.json) call.terminal.out(JSON.stringify({ dropped: slug, dump: last ?? null }))
-  else call.terminal.out(`Dropped the database of ${slug}.${last ? ` A dump of it lies in ${last.path}` : ''}`)
+  else
+    call.terminal.out(`Dropped the database of ${slug}.${last ? ` A dump of it is kept as dumps/${last.file} of the instance’s data folder.` : ''}`)
   return exitCodes.done
 }

@@ -64,7 +64,7 @@ export const databaseDump = z.object({
   db_name: z.string(),
   reason: z.enum(['manual', 'drop', 'restore']).describe('Asked for; written before a drop; written before a restore replaced the data.'),
   bytes: z.number().int(),
-  path: z.string().describe('Where it lies on the machine of the instance.'),
+  file: z.string().describe('The name of its file in the folder `dumps` of the data folder.'),
   created_at: dateTime,
 })
 export type DatabaseDump = z.output<typeof databaseDump>

@@ -34,7 +34,7 @@ export async function createDumps({ db, data_dir, clock, log }: { db: Db; data_d
     db_name: row.db_name,
     reason: row.reason,
     bytes: row.bytes,
-    path: pathOf(row),
+    file: row.file,
     created_at: row.created_at,
   })
 
@@ -75,7 +75,7 @@ export async function createDumps({ db, data_dir, clock, log }: { db: Db; data_d
       insertDatabaseDump(tx, made)
       return show({ seq: 0, ...made })
     })
-    log.info('database_dumped', { project: row.project_id, db_name: row.db_name, reason, path: dump.path, bytes: size })
+    log.info('database_dumped', { project: row.project_id, db_name: row.db_name, reason, path: join(folder, file), bytes: size })
     return dump
   }
 
@@ -109,7 +109,7 @@ export async function createDumps({ db, data_dir, clock, log }: { db: Db; data_d
       const signal = AbortSignal.any([wanted, ended.signal])
       const dump = await write(opened, 'restore', signal)
       await opened.server.restore(opened.spec, unpacked(file), signal)
-      log.info('database_restored', { project: opened.row.project_id, db_name: opened.row.db_name, before: dump.path })
+      log.info('database_restored', { project: opened.row.project_id, db_name: opened.row.db_name, before: join(folder, dump.file) })
       return dump
     },
 

@@ -71,7 +71,7 @@ describe('homeport db', () => {
       out: expect.stringMatching(/What was there before: homeport db restore shop dmp_/),
     })
 
-    expect(await run('dump', 'shop')).toMatchObject({ code: 0, out: expect.stringMatching(/^Dumped shop into .*dumps.*\.sql\.gz \(/) })
+    expect(await run('dump', 'shop')).toMatchObject({ code: 0, out: expect.stringMatching(/^Dumped shop into dumps\/dmp_\w+\.sql\.gz of .* \(/) })
     expect((await run('dump', 'shop', 'a.sql.gz')).code).toBe(0)
     expect((await run('dump', 'shop', 'a.sql')).code).toBe(0)
     const plain = readFileSync(join(folder.path, 'a.sql'), 'utf8')
@@ -79,7 +79,7 @@ describe('homeport db', () => {
     expect(gunzipSync(readFileSync(join(folder.path, 'a.sql.gz'))).toString()).toBe(plain)
     expect(statSync(join(folder.path, 'a.sql')).mode & 0o777).toBe(0o600)
 
-    const { dumps } = json((await run('dumps', 'shop', '--json')).out) as unknown as { dumps: { id: string; reason: string; path: string }[] }
+    const { dumps } = json((await run('dumps', 'shop', '--json')).out) as unknown as { dumps: { id: string; reason: string; file: string }[] }
     // Those that were taken away as files are not kept twice.
     expect(dumps.map((one) => one.reason)).toEqual(['manual', 'restore'])
     expect((await run('dumps', 'shop')).out).toMatch(/ID +WHY +SIZE +WHEN +FILE\ndmp_\w+ +asked for/)
@@ -95,7 +95,8 @@ describe('homeport db', () => {
     expect(await run('drop', 'shop')).toMatchObject({ code: 2, err: expect.stringMatching(/--yes/) })
     const dropped = await run('drop', 'shop', '--yes')
     expect(dropped).toMatchObject({ code: 0, err: '' })
-    const path = /A dump of it lies in (\S+)/.exec(dropped.out)?.[1] ?? ''
+    expect(dropped.out).not.toContain(home.data_dir)
+    const path = join(home.data_dir, /A dump of it is kept as (\S+) of/.exec(dropped.out)?.[1] ?? '')
     expect(existsSync(path)).toBe(true)
     expect((await run('show', 'shop')).code).toBe(1)
     expect((await run('create', 'shop')).code).toBe(0)

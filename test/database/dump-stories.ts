@@ -67,6 +67,7 @@ export function dumpStories(platform: () => TestPlatform, { rows }: { rows: numb
       })
       return { status: answer.status, body: (await answer.json()) as Restored }
     }
+    const pathOf = (one: DatabaseDump) => join(home.data_dir, 'dumps', one.file)
     const halves = () => readdirSync(join(home.data_dir, 'dumps')).filter((name) => !name.endsWith('.sql.gz'))
 
     beforeAll(async () => {
@@ -87,13 +88,14 @@ export function dumpStories(platform: () => TestPlatform, { rows }: { rows: numb
         project_slug: 'rich',
         db_name: rich.db_name,
         reason: 'manual',
-        bytes: statSync(made.path).size,
-        path: join(home.data_dir, 'dumps', `${made.id}.sql.gz`),
+        bytes: statSync(pathOf(made)).size,
+        file: `${made.id}.sql.gz`,
         created_at: expect.any(String),
       })
-      expect(statSync(made.path).mode & 0o777).toBe(0o600)
+      expect(statSync(pathOf(made)).mode & 0o777).toBe(0o600)
+      expect(JSON.stringify(made)).not.toContain(home.data_dir)
       expect((await list('rich'))[0]).toEqual(made)
-      expect(await bytesOf(`${dumpsAt('rich')}/${made.id}`)).toEqual(readFileSync(made.path))
+      expect(await bytesOf(`${dumpsAt('rich')}/${made.id}`)).toEqual(readFileSync(pathOf(made)))
       expect((await home.api<{ dumps: DatabaseDump[] }>('GET', '/instance/dumps')).body.dumps).toContainEqual(made)
     })
 
@@ -109,12 +111,12 @@ export function dumpStories(platform: () => TestPlatform, { rows }: { rows: numb
       expect(await asked(rich.connection_string, fingerprint)).toEqual(seen)
 
       // The state before the restore is in its own dump.
-      expect(gunzipSync(readFileSync(back.body.dump.path)).toString()).toContain('CREATE TABLE public.new_one')
+      expect(gunzipSync(readFileSync(pathOf(back.body.dump))).toString()).toContain('CREATE TABLE public.new_one')
     })
 
     test.skipIf(!requires('psql').ok)('psql reads our dumps, and we read those of pg_dump, owners, grants and all', async () => {
       const plain = join(home.data_dir, 'plain.sql')
-      writeFileSync(plain, gunzipSync(readFileSync(made.path)))
+      writeFileSync(plain, gunzipSync(readFileSync(pathOf(made))))
       const byPsql = await make('by-psql')
       await run('psql', [byPsql.connection_string, '--no-psqlrc', '--quiet', '--set', 'ON_ERROR_STOP=1', '--file', plain])
       expect(await asked(byPsql.connection_string, fingerprint)).toEqual(seen)
@@ -134,9 +136,9 @@ export function dumpStories(platform: () => TestPlatform, { rows }: { rows: numb
       expect((await home.api('DELETE', '/v1/projects/rich/database')).status).toBe(204)
       const [last] = await list('rich')
       expect(last).toMatchObject({ reason: 'drop', project_slug: 'rich' })
-      expect(home.log.join('\n')).toContain(last?.path)
+      expect(home.log.join('\n')).toContain(last!.file)
       // It is of what was restored, and says the very same.
-      expect(gunzipSync(readFileSync(last!.path))).toEqual(gunzipSync(readFileSync(made.path)))
+      expect(gunzipSync(readFileSync(pathOf(last!)))).toEqual(gunzipSync(readFileSync(pathOf(made))))
       expect((await home.api('POST', `${dumpsAt('rich')}/${last?.id}/restore`)).body).toMatchObject({ error: 'database_not_found' })
       const { body } = await home.api<{ database: Database }>('POST', '/v1/projects/rich/database')
       expect((await home.api('POST', `${dumpsAt('rich')}/${last?.id}/restore`)).status).toBe(200)
@@ -180,7 +182,7 @@ export function dumpStories(platform: () => TestPlatform, { rows }: { rows: numb
       const every = async () => (await home.api<{ dumps: DatabaseDump[] }>('GET', '/instance/dumps')).body.dumps
       const found = await until(async () => (await every()).find((one) => one.project_slug === 'gone'), { what: 'the dump of what is deleted' })
       expect(found.reason).toBe('drop')
-      expect(gunzipSync(readFileSync(found.path)).toString()).toContain('kept')
+      expect(gunzipSync(readFileSync(pathOf(found))).toString()).toContain('kept')
       expect((await home.api('DELETE', `/instance/dumps/${found.id}`)).status).toBe(204)
       expect((await home.api('DELETE', `/instance/dumps/${found.id}`)).body).toMatchObject({ error: 'dump_not_found' })
       expect(readdirSync(join(home.data_dir, 'dumps'))).not.toContain(`${found.id}.sql.gz`)

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import type { Page } from '@playwright/test'
 import pg from 'pg'
@@ -104,8 +105,8 @@ test('a database is dumped, put back, replaced by a file and dropped', async ({ 
   await expect(query(connection, 'SELECT 1')).rejects.toThrow()
   await expect(dumpRows(desk).first()).toContainText('Before the drop')
   const last = (await home.api<{ dumps: DatabaseDump[] }>('GET', '/instance/projects/told/database/dumps')).body.dumps[0]
-  expect(gunzipSync(await readFile(last?.path ?? '')).toString()).toContain('Gjøa')
-  await expect(desk.getByText(last?.path ?? 'a path')).toBeVisible()
+  expect(gunzipSync(await readFile(join(home.data_dir, 'dumps', last?.file ?? ''))).toString()).toContain('Gjøa')
+  await expect(desk.getByText(last?.file ?? 'a file')).toBeVisible()
   await expect(desk.getByText('The app runs without DATABASE_URL.')).toBeVisible()
   expect((await home.edge('told.localhost')).body).toBe('none')
   await expectForEverybody(desk, 'a dropped database')

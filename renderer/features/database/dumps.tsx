@@ -8,7 +8,6 @@ import { keys } from '../../api/keys.ts'
 import { problemFrom } from '../../api/problem.ts'
 import { useClient, useInstance } from '../../api/queries.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
-import { CopyButton } from '../../ui/copy.tsx'
 import { DownloadButton } from '../../ui/download-button.tsx'
 import { ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
 import { bytes } from '../../ui/format.ts'
@@ -119,10 +118,9 @@ function DumpRow({
           <strong>{reasons[dump.reason]}</strong> <span className="quiet">{when}</span>
         </p>
         <p className="dump-path faint">
-          <span className="mono clip" title={dump.path}>
-            {dump.path}
+          <span className="mono clip" title={dump.file}>
+            {dump.file}
           </span>
-          <CopyButton text={dump.path} label="Copy where it lies" />
         </p>
       </div>
       <span className="dump-bytes">{bytes(dump.bytes)}</span>

@@ -7,7 +7,6 @@ import { problemFrom } from '../../api/problem.ts'
 import { useClient } from '../../api/queries.ts'
 import { useEveryDump } from '../../api/upkeep.ts'
 import { IconButton } from '../../ui/button.tsx'
-import { CopyButton } from '../../ui/copy.tsx'
 import { DownloadButton } from '../../ui/download-button.tsx'
 import { ProblemView } from '../../ui/feedback.tsx'
 import { bytes } from '../../ui/format.ts'
@@ -44,10 +43,9 @@ export function EveryDump() {
                 </span>
               </p>
               <p className="backup-path faint">
-                <span className="mono clip" title={dump.path}>
-                  {dump.path}
+                <span className="mono clip" title={dump.file}>
+                  {dump.file}
                 </span>
-                <CopyButton text={dump.path} label="Copy where it lies" />
               </p>
             </div>
             <span className="backup-bytes">{bytes(dump.bytes)}</span>
