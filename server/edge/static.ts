@@ -1,7 +1,8 @@
-import { realpath, stat } from 'node:fs/promises'
+import { readFile, realpath, stat } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import { lookup } from 'mrmime'
 import type { Answer, Visit } from './answer.ts'
+import { followRule, headersFor, parseSiteRules, ruleFile_bytes, ruleFiles, type SiteRules } from '../lib/site-rules.ts'
 import type { Route } from './edge.ts'
 import { limits } from './limits.ts'
 import { pageAnswer, refusalAnswer } from './pages.ts'
@@ -17,58 +18,89 @@ export interface StaticSite {
 interface Place {
   path: string
   status: 200 | 404
+  headers: OwnHeaders
 }
+
+type OwnHeaders = ReturnType<typeof headersFor>
 
 export function createStaticSite(route: Extract<Route, { kind: 'static' }>, files: HotFiles): StaticSite {
   /** Address -> file, for what was found; whether a file has changed is the hot files' business. */
   const known = new Map<string, Place>()
   let root: Promise<string> | undefined
+  /** Read with the first request: before that nothing is known. */
+  let rules: Promise<SiteRules> | undefined
+  let hasForced = true
 
   return {
     answer(visit) {
       if (visit.method !== 'GET' && visit.method !== 'HEAD') return notTaken(visit)
       const path = pathOf(visit.target)
       if (path === undefined) return pageAnswer('not_found', visit, route)
-      const place = known.get(path)
+      const place = hasForced ? undefined : known.get(path)
       const file = place && files.peek(place.path)
-      if (place && file?.content && codingFor(visit, file) === undefined) return withBody(outline(visit, file, place.status, undefined), file.content)
+      if (place && file?.content && codingFor(visit, file) === undefined) return withBody(outline(visit, file, place, undefined), file.content)
       return slowly(visit, path).catch(() => refusalAnswer(500, 'The file could not be read.', visit))
     },
   }
 
   async function slowly(visit: Visit, path: string): Promise<Answer> {
-    const found = await find(path)
+    const found = await find(path, queryOf(visit.target))
     if (found === undefined) return pageAnswer('not_found', visit, route)
     if ('redirect' in found) return redirect(found.redirect, visit.target)
-    const { file, status } = found
+    if ('location' in found) return redirectTo(found.location, found.status)
+    const { file, place } = found
     const wanted = codingFor(visit, file)
     const coded = wanted ? await files.coded(file, wanted) : null
     const content = coded ?? file.content
-    const answer = outline(visit, file, status, coded ? wanted : undefined, coded?.length)
+    const answer = outline(visit, file, place, coded ? wanted : undefined, coded?.length)
     if (content) return withBody(answer, content)
     if (answer.end === answer.start || visit.method === 'HEAD') return { ...answer, body: null }
     const slice = await openSlice(file.path, answer.start, answer.end)
     return slice ? { ...answer, body: slice } : pageAnswer('not_found', visit, route)
   }
 
-  async function find(path: string): Promise<{ file: StaticFile; status: 200 | 404 } | { redirect: 'add' | 'strip' } | undefined> {
-    const place = known.get(path)
-    const file = place && (await files.get(place.path))
-    if (place && file) return { file, status: place.status }
-    known.delete(path)
+  type Found = { file: StaticFile; place: Place }
+
+  async function find(
+    path: string,
+    query: string,
+  ): Promise<Found | { redirect: 'add' | 'strip' } | { location: string; status: number } | undefined> {
     root ??= realpath(route.directory)
     const base = await root.catch((error: unknown) => {
       root = undefined
       throw error
     })
-    const take = async (name: string, status: 200 | 404): Promise<{ file: StaticFile; status: 200 | 404 } | undefined> => {
-      const inside = await contained(base, name)
+    rules ??= readRules(base)
+    const all = await rules.catch((error: unknown) => {
+      rules = undefined
+      throw error
+    })
+    hasForced = all.redirects.some((rule) => rule.forced)
+    const take = async (name: string, status: 200 | 404, keeps = true): Promise<Found | undefined> => {
+      const inside = isRuleFile(name) ? undefined : await contained(base, name)
       const taken = inside && (await files.get(inside))
       if (!taken) return undefined
+      const place = { path: taken.path, status, headers: headersFor(all, path) }
       if (known.size >= limits.known_paths) known.clear()
-      known.set(path, { path: taken.path, status })
-      return { file: taken, status }
+      if (keeps) known.set(path, place)
+      return { file: taken, place }
     }
+    const follow = async (forced: boolean) => {
+      const rule = followRule(all, path, query, forced)
+      if (rule === undefined || 'location' in rule) return rule
+      if (isHidden(rule.path)) return undefined
+      for (const name of rule.path.endsWith('/') ? [`${rule.path}index.html`] : [rule.path, `${rule.path}.html`, `${rule.path}/index.html`]) {
+        const taken = await take(name, rule.status, rule.cacheable && !forced)
+        if (taken) return taken
+      }
+      return undefined
+    }
+    const before = hasForced ? await follow(true) : undefined
+    if (before) return before
+    const place = known.get(path)
+    const file = place && (await files.get(place.path))
+    if (place && file) return { file, place }
+    known.delete(path)
     if (path.endsWith('/')) {
       const index = await take(`${path}index.html`, 200)
       if (index) return index
@@ -80,6 +112,8 @@ export function createStaticSite(route: Extract<Route, { kind: 'static' }>, file
       if (clean) return clean
       if (await contained(base, `${path}/index.html`)) return { redirect: 'add' }
     }
+    const after = await follow(false)
+    if (after) return after
     // A missing picture or script stays missing: the app's page under its name would only confuse.
     if (route.spa_fallback && !looksLikeAsset(path)) return take('/index.html', 200)
     return take('/404.html', 404)
@@ -100,11 +134,30 @@ function pathOf(target: string): string | undefined {
     }
   }
   if (/[\\\0]/.test(path) || path.length > 4096) return undefined
+  return isHidden(path) ? undefined : path
+}
+
+/** Hidden files, ways out and empty segments. */
+function isHidden(path: string): boolean {
   const segments = path.split('/').slice(1)
-  const hidden = segments.some(
+  return segments.some(
     (segment, i) => (segment === '' && i < segments.length - 1) || (segment.startsWith('.') && !(i === 0 && segment === '.well-known')),
   )
-  return hidden ? undefined : path
+}
+
+const queryOf = (target: string): string => (target.includes('?') ? target.slice(target.indexOf('?') + 1) : '')
+
+/** In any case of letters, as some file systems take them for the same. */
+const isRuleFile = (name: string): boolean => ruleFiles.some((file) => name.toLowerCase() === `/${file}`)
+
+async function readRules(base: string): Promise<SiteRules> {
+  const [redirects = '', headers = ''] = await Promise.all(
+    ruleFiles.map(async (name) => {
+      const path = await contained(base, name)
+      return path !== undefined && (await stat(path)).size <= ruleFile_bytes ? readFile(path, 'utf8') : ''
+    }),
+  )
+  return parseSiteRules(redirects, headers)
 }
 
 /** The real path of a regular file in the folder, every link resolved; `undefined` when there is none or a link leads out. */
@@ -135,14 +188,15 @@ interface Outline extends Answer {
 }
 
 /** Status, headers and extent of the answer, by the conditions and the range of the request. */
-function outline(visit: Visit, file: StaticFile, status: 200 | 404, coding: Coding | undefined, coded_size?: number): Outline {
+function outline(visit: Visit, file: StaticFile, place: Place, coding: Coding | undefined, coded_size?: number): Outline {
+  const { status, headers } = place
   const size = coded_size ?? file.size
   const etag = `"${file.tag}${coding ? `-${coding}` : ''}"`
   const vary = file.compressible ? 'Vary: Accept-Encoding\r\n' : ''
-  const validators = `ETag: ${etag}\r\nLast-Modified: ${new Date(file.modified_ms).toUTCString()}\r\nCache-Control: ${status === 404 ? 'no-cache' : file.cache_control}\r\n${vary}X-Cache: HIT\r\n`
+  const validators = `ETag: ${etag}\r\nLast-Modified: ${new Date(file.modified_ms).toUTCString()}\r\n${headers.has('cache-control') ? '' : `Cache-Control: ${status === 404 ? 'no-cache' : file.cache_control}\r\n`}${vary}${linesOf(headers)}X-Cache: HIT\r\n`
   if (status === 200 && isUnchanged(visit, etag, file.modified_ms))
     return { status: 304, lines: validators, body: null, length: -1, start: 0, end: 0 }
-  const lines = `Content-Type: ${file.type}\r\n${coding ? `Content-Encoding: ${coding}\r\n` : ''}${validators}${status === 200 ? 'Accept-Ranges: bytes\r\n' : ''}`
+  const lines = `${headers.has('content-type') ? '' : `Content-Type: ${file.type}\r\n`}${coding ? `Content-Encoding: ${coding}\r\n` : ''}${validators}${status === 200 ? 'Accept-Ranges: bytes\r\n' : ''}`
   const range = status === 200 && !coding ? rangeOf(visit, size, etag, file.modified_ms) : undefined
   if (range === 'none') return { status: 416, lines: `${validators}Content-Range: bytes */${size}\r\n`, body: null, length: 0, start: 0, end: 0 }
   if (range) {
@@ -151,6 +205,8 @@ function outline(visit: Visit, file: StaticFile, status: 200 | 404, coding: Codi
   }
   return { status, lines, body: null, length: size, start: 0, end: size }
 }
+
+const linesOf = (headers: OwnHeaders): string => [...headers.values()].map(({ name, value }) => `${name}: ${value}\r\n`).join('')
 
 const withBody = (answer: Outline, content: Buffer): Answer => ({
   status: answer.status,
@@ -167,6 +223,13 @@ function redirect(slash: 'add' | 'strip', target: string): Answer {
   const location = (slash === 'add' ? `${path}/` : path.slice(0, -1)) + (query < 0 ? '' : target.slice(query))
   return { status: 308, lines: `Location: ${location}\r\nCache-Control: no-cache\r\nX-Cache: HIT\r\n`, body: null, length: 0 }
 }
+
+const redirectTo = (location: string, status: number): Answer => ({
+  status,
+  lines: `Location: ${location}\r\nCache-Control: no-cache\r\nX-Cache: HIT\r\n`,
+  body: null,
+  length: 0,
+})
 
 function notTaken(visit: Visit): Answer {
   if (visit.method === 'OPTIONS') return { status: 204, lines: 'Allow: GET, HEAD, OPTIONS\r\n', body: null, length: -1 }

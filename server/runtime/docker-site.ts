@@ -25,7 +25,7 @@ export async function extractSite(engine: Engine, container: Docker.Container, r
       throw error
     })
     const bytes = await unpack(archive, directory, request.signal)
-    await checkSite(directory, plan)
+    await checkSite(directory, plan, (line) => request.log.note('build', line))
     return { kind: 'static', directory, spa_fallback: plan.spa_fallback, bytes }
   } catch (error) {
     await rm(place, { recursive: true, force: true })

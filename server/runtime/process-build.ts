@@ -74,7 +74,7 @@ async function buildPlan(request: BuildRequest, plan: NodePlan, place: string, h
   }
   signal.throwIfAborted()
   const built = await planOfOutput(plan, isInSource(source), (line) => log.note('build', line))
-  return built.kind === 'static' ? staticArtifact(built, place) : serverArtifact(built, place, request, tools)
+  return built.kind === 'static' ? staticArtifact(built, place, (line) => log.note('build', line)) : serverArtifact(built, place, request, tools)
 }
 
 async function install(
@@ -208,7 +208,7 @@ const isInSource = (source: string) => (path: string) =>
     () => false,
   )
 
-async function staticArtifact(plan: Extract<NodePlan, { kind: 'static' }>, place: string): Promise<Artifact> {
+async function staticArtifact(plan: Extract<NodePlan, { kind: 'static' }>, place: string, note: (line: string) => void): Promise<Artifact> {
   const source = join(place, 'app')
   // Again, as the build may have made links.
   await checkPaths(source, plan)
@@ -217,7 +217,7 @@ async function staticArtifact(plan: Extract<NodePlan, { kind: 'static' }>, place
   const directory = join(place, 'site')
   if (output === source) await rm(join(source, '.git'), { recursive: true, force: true })
   const bytes = await sizeOf(output, true)
-  await checkSite(output, plan)
+  await checkSite(output, plan, note)
   await moveFolder(output, directory)
   if (output !== source) await rm(source, { recursive: true, force: true, maxRetries: 5 })
   return { kind: 'static', directory, spa_fallback: plan.spa_fallback, bytes }

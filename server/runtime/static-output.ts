@@ -1,5 +1,6 @@
-import { readdir, realpath, stat } from 'node:fs/promises'
+import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { join, posix, relative, sep } from 'node:path'
+import { followRule, parseSiteRules } from '../lib/site-rules.ts'
 import type { NodePlan } from './dependencies.ts'
 import { BuildFailure } from './runtime.ts'
 
@@ -32,8 +33,18 @@ export async function missingOutput(plan: Extract<NodePlan, { kind: 'static' }>,
 const filesNamed = 12
 
 /** Refuses a site whose `/` would be a 404. `directory` holds its files. */
-export async function checkSite(directory: string, plan: Extract<NodePlan, { kind: 'static' }>): Promise<void> {
+export async function checkSite(directory: string, plan: Extract<NodePlan, { kind: 'static' }>, note: (line: string) => void): Promise<void> {
+  const read = async (name: string) => ((await isFileWithin(directory, name)) ? readFile(join(directory, name), 'utf8') : '')
+  const rules = parseSiteRules(await read('_redirects'), await read('_headers'))
+  for (const line of rules.ignored) note(line)
   if (await isFileWithin(directory, 'index.html')) return
+  for (const forced of [true, false]) {
+    const rule = followRule(rules, '/', '', forced)
+    if (rule && 'location' in rule) return
+    if (rule?.status !== 200) continue
+    const names = rule.path.endsWith('/') ? [`${rule.path}index.html`] : [rule.path, `${rule.path}.html`, `${rule.path}/index.html`]
+    for (const name of names) if (await isFileWithin(directory, name)) return
+  }
   const files = await listFiles(directory, filesNamed + 1)
   const named = files.slice(0, filesNamed).join(', ')
   const found = files.length === 0 ? 'The folder is empty.' : `Found there: ${named}${files.length > filesNamed ? ' …' : '.'}`

@@ -70,12 +70,12 @@ export const deploy: Topic[] = [
     body: [
       'The page of the deployment has the reason on top, with the line of the log and a hint. The app that served before still serves. Mend it, then deploy again; or press Build again for the same source with the variables and settings of now.',
       { h: 'It is not clear what the app is' },
-      'Homeport looks for `package.json`, a `Dockerfile`, or an `index.html`. If the app lies deeper in the repository, set Root directory in the project’s settings.',
+      'Homeport looks for `package.json`, a `Dockerfile`, or an `index.html`. If the app lies deeper in the repository, set Root directory in the project’s settings. A repository with several apps is one project for each: the message lists them.',
       { h: 'Installing packages' },
       {
         list: [
           'The lock file does not match `package.json`: run the install of your package manager, commit the lock file.',
-          'ERESOLVE: two packages want different versions of a third. If it works on your machine with it, set the install command to `npm ci --legacy-peer-deps`.',
+          'ERESOLVE: two packages want different versions of a third. If the app works in spite of it, commit an `.npmrc` with the line `legacy-peer-deps=true`.',
           'A package must be compiled and there are no tools: take a version with prebuilt binaries, or a `Dockerfile` that installs `python3 make g++`.',
           'A package wants another Node: set Node version in the settings, or `engines` in `package.json`.',
           'A private package: add its token as a variable, and name it in `.npmrc`.',
@@ -90,6 +90,13 @@ export const deploy: Topic[] = [
           'TypeScript or a linter says no: the same command says the same on your machine.',
           'It was killed, or ran out of memory: [[memory]].',
           'It took too long: a build may take as long as the setting `build_timeout_s` says. A build that watches files never ends; use a command that builds once.',
+        ],
+      },
+      { h: 'Static sites' },
+      {
+        list: [
+          'The folder that is served needs an `index.html`, or a rule for `/`; else the build fails and names the files that are there.',
+          'Rules lie in the files `_redirects` and `_headers` of that folder, in the format of Netlify and Cloudflare Pages; they are never served. A file that is there comes before a rule, unless its status ends in `!`. Rules without effect (conditions, requests passed on to another server) are named in the build log.',
         ],
       },
       { h: 'Starting' },
