@@ -35,6 +35,9 @@ export interface DatabaseServer {
   /** Frees what is kept for a project's way to it; no error if there is nothing. */
   forget(project_id: string): Promise<void>
 
+  /** Removes the server with its data, when no database is left in it. It is made anew when it is next needed. */
+  retire(): Promise<void>
+
   /** How it is, for people. Never throws, starts nothing. */
   state(): Promise<{ running: boolean; version: string | null; message: string }>
 

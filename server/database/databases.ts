@@ -74,17 +74,20 @@ export function createDatabases(options: DatabasesOptions) {
   const { db, log, servers } = options
   const queues = new Map<string, Promise<unknown>>()
 
-  /** One thing at a time with the databases of one project. */
-  const exclusive = async <T>(projectId: string, work: () => Promise<T>): Promise<T> => {
-    const before = queues.get(projectId) ?? Promise.resolve()
+  const inTurn = async <T>(key: string, work: () => Promise<T>): Promise<T> => {
+    const before = queues.get(key) ?? Promise.resolve()
     const mine = before.then(work, work)
-    queues.set(projectId, mine)
+    queues.set(key, mine)
     try {
       return await mine
     } finally {
-      if (queues.get(projectId) === mine) queues.delete(projectId)
+      if (queues.get(key) === mine) queues.delete(key)
     }
   }
+  /** One thing at a time with the databases of one project. */
+  const exclusive = inTurn
+  /** The first row of a driver, and the removal of its server after the last one, come one after the other. */
+  const withServer = <T>(driver: RuntimeName, work: () => Promise<T>): Promise<T> => inTurn(`server ${driver}`, work)
 
   const open = (row: DatabaseRow): OpenDatabase => ({
     row,
@@ -117,7 +120,8 @@ export function createDatabases(options: DatabasesOptions) {
       is_ready: 0,
       created_at: isoTime(options.clock.now()),
     }
-    const isNew = await db.write((tx) => findProject(tx, project_id) !== undefined && insertDatabase(tx, row))
+    // A server that is being removed is gone before it is asked for another database.
+    const isNew = await withServer(driver, () => db.write((tx) => findProject(tx, project_id) !== undefined && insertDatabase(tx, row)))
     return isNew ? row : undefined
   }
 
@@ -223,7 +227,12 @@ export function createDatabases(options: DatabasesOptions) {
       }),
 
     /** The reaper's part: a drop that was promised. */
-    finishDrop: ({ driver, db_name }: DatabaseDrop): Promise<void> => servers[driver].drop({ db_name, db_user: db_name }),
+    async finishDrop({ driver, db_name }: DatabaseDrop): Promise<void> {
+      await servers[driver].drop({ db_name, db_user: db_name })
+      await withServer(driver, async () => {
+        if (!(await db.read(listDatabaseDrivers)).includes(driver)) await servers[driver].retire()
+      })
+    },
 
     /** Every database as plain SQL, for a backup of the instance. One whose server is away throws when it is read. */
     async *dumpAll(signal: AbortSignal): AsyncGenerator<{ db_name: string; sql: AsyncIterable<Uint8Array> }> {

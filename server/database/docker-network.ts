@@ -67,8 +67,12 @@ async function makeSmallNetwork(docker: Docker, network: Docker.NetworkCreateOpt
   )
 }
 
-export async function dropNetwork(engine: Engine, docker: Docker, projectId: string): Promise<void> {
-  const network = docker.getNetwork(engine.databaseNetwork(projectId))
+export const dropNetwork = (engine: Engine, docker: Docker, projectId: string): Promise<void> =>
+  removeNetwork(docker, engine.databaseNetwork(projectId))
+
+/** Containers that are still connected lose the way to the database, and nothing else. */
+export async function removeNetwork(docker: Docker, name: string): Promise<void> {
+  const network = docker.getNetwork(name)
   const { Containers = {} } = (await network.inspect().catch(ignoreMissing)) ?? {}
   for (const id of Object.keys(Containers)) await network.disconnect({ Container: id, Force: true }).catch(ignoreMissing)
   await network.remove().catch(ignoreMissing)

@@ -10,7 +10,7 @@ import { type Engine, isConnectionError, removeContainer, statusOf } from '../ru
 import { type Address, type DatabaseServer, DatabaseUnavailable } from './database.ts'
 import { form, makeContainer, port, programs } from './docker-container.ts'
 import { askIn, runIn } from './docker-exec.ts'
-import { alias, attach, dropNetwork, makeNetwork } from './docker-network.ts'
+import { alias, attach, dropNetwork, makeNetwork, removeNetwork } from './docker-network.ts'
 import { dumpDatabase } from './dump.ts'
 import { closeCluster, createDatabase, dropDatabase, lookAtDatabase } from './provision.ts'
 import { restoreDatabase } from './restore.ts'
@@ -201,6 +201,26 @@ export function createDockerServer({ engine, data_dir, log }: DockerServerOption
     async forget(projectId) {
       const connected = await engine.connection().catch(() => undefined)
       if (connected) await dropNetwork(engine, connected.docker, projectId)
+    },
+
+    async retire() {
+      try {
+        if (!(await isThere())) return
+        const names = await (await ask())('postgres', "SELECT datname FROM pg_database WHERE NOT datistemplate AND datname <> 'postgres'")
+        // What a restored data folder does not know of may still be wanted.
+        if (names.length > 0) return
+        const { docker } = await engine.connection()
+        const container = docker.getContainer(name)
+        await container.stop({ t: 30 }).catch(() => {})
+        await removeContainer(container)
+        for (const network of await docker.listNetworks({ filters: engine.ours({ 'homeport.role': 'database' }) }))
+          await removeNetwork(docker, network.Name)
+        await docker.getVolume(name).remove()
+        answered = undefined
+        log.info('database_server_removed', { driver: 'docker' })
+      } catch (error) {
+        throw explain(error)
+      }
     },
 
     async state() {

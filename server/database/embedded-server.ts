@@ -159,6 +159,9 @@ export function createEmbeddedServer({ data_dir, clock, log, shared_dir = '/var/
 
     async forget() {},
 
+    // It holds no container, volume or network of the engine; an empty cluster stays for the next database.
+    async retire() {},
+
     async state() {
       if (starting) return { running: false, version: null, message: 'PostgreSQL is starting.' }
       if (!up || !isAlive(up.pid))

@@ -126,6 +126,18 @@ test('a project that goes has its own dumped and all of its databases dropped', 
   expect(await databases.find(project)).toBeUndefined()
 })
 
+test('the server goes with its last database, and not before', async () => {
+  const { row } = (await databases.create(project))!
+  await databases.copyForPreview(project, 'feature', signal)
+  const copy = (await databases.find(project, 'feature'))!
+  await databases.dropPreview(project, 'feature')
+  await databases.finishDrop({ kind: 'database', driver: 'process', db_name: copy.db_name })
+  expect(servers.process.retired).toBe(0)
+  await databases.remove(project)
+  await databases.finishDrop({ kind: 'database', driver: 'process', db_name: row.db_name })
+  expect([servers.process.retired, servers.docker.retired]).toEqual([1, 0])
+})
+
 test('a restored database is made where a server is to be had, and filled', async () => {
   const { row } = (await databases.create(project))!
   servers.process.is_away = true

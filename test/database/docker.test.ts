@@ -38,6 +38,24 @@ describe.skipIf(!requires('docker').ok)('with a Docker engine', () => {
     const roles = () => asked(witness.connection_string, `SELECT 1 FROM pg_roles WHERE rolname = '${database.db_user}'`)
     await until(async () => ((await roles()).length === 0 ? true : undefined), { what: 'its role to go' })
     repository.remove()
+
+    // With the last database goes the server; what was in it is in its dump, for the next one.
+    const server = await container.inspect()
+    const volume = docker.getVolume(server.Mounts[0]!.Name!)
+    await asked(witness.connection_string, 'CREATE TABLE kept AS SELECT 1 AS a')
+    expect((await home.api('DELETE', '/v1/projects/stays/database')).status).toBe(204)
+    const isGone = (inspected: Promise<unknown>) =>
+      inspected.then(
+        () => undefined,
+        () => true,
+      )
+    await until(() => isGone(volume.inspect()), { what: 'the volume to go' })
+    expect(await serverIn(docker, instance_id)).toBeUndefined()
+    expect(await docker.listNetworks({ filters: { label: [`homeport.instance=${instance_id}`, 'homeport.role=database'] } })).toEqual([])
+    const { dumps } = (await home.api<{ dumps: DatabaseDump[] }>('GET', '/instance/projects/stays/database/dumps')).body
+    const anew = (await home.api<{ database: Database }>('POST', '/v1/projects/stays/database')).body.database
+    expect((await home.api('POST', `/instance/projects/stays/database/dumps/${dumps[0]!.id}/restore`)).status).toBe(200)
+    expect(await asked(anew.connection_string, 'TABLE kept')).toEqual([[1]])
   })
 })
 

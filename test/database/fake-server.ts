@@ -4,6 +4,8 @@ import { type DatabaseServer, DatabaseUnavailable } from '../../server/database/
 export interface FakeServer extends DatabaseServer {
   databases: Map<string, string>
   is_away: boolean
+  /** How often it was removed, empty. */
+  retired: number
 }
 
 export function createFakeServer(name: 'docker' | 'process'): FakeServer {
@@ -20,6 +22,7 @@ export function createFakeServer(name: 'docker' | 'process'): FakeServer {
     name,
     databases,
     is_away: false,
+    retired: 0,
     async create({ db_name }) {
       await reach()
       if (!databases.has(db_name)) databases.set(db_name, '')
@@ -45,6 +48,10 @@ export function createFakeServer(name: 'docker' | 'process'): FakeServer {
       databases.set(db_name, await textOf(sql))
     },
     async forget() {},
+    async retire() {
+      await reach()
+      if (databases.size === 0) server.retired++
+    },
     state: async () => ({ running: !server.is_away, version: '15.1', message: server.is_away ? 'It is away.' : 'It runs.' }),
     async close() {},
   }
