@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { explainFailure, planBuild } from './builder/index.ts'
@@ -45,6 +44,7 @@ import { trustHostCertificates } from './source/certificates.ts'
 import { createSource, followRepository } from './source/index.ts'
 import { lockDataFolder } from './store/lock.ts'
 import { openStore } from './store/open.ts'
+import { makeDataFolder } from './store/private-file.ts'
 import { tellRecovery } from './store/recover.ts'
 import { listUncached } from './store/projects.ts'
 import { createScreenshotStore } from './store/screenshots.ts'
@@ -68,7 +68,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     for (const close of closers.reverse().splice(0)) await close()
   }
 
-  mkdirSync(data_dir, { recursive: true, mode: 0o700 })
+  makeDataFolder(data_dir)
   const previous = readInstanceFile(data_dir)
   const lock = lockDataFolder(data_dir)
   if (!lock) throw new DataFolderTaken(data_dir, previous && isProcessAlive(previous.pid) ? previous : undefined)

@@ -17,7 +17,7 @@ export async function extractSite(engine: Engine, container: Docker.Container, r
   const place = join(engine.options.data_dir, 'bundles', pathPart(request.deployment_id))
   const directory = join(place, 'site')
   await rm(place, { recursive: true, force: true })
-  await mkdir(directory, { recursive: true })
+  await mkdir(directory, { recursive: true, mode: 0o700 })
   try {
     const path = posix.join(appRoot, posix.normalize(plan.output_directory))
     const archive = await container.getArchive({ path: `${path}/.` }).catch(async (error: unknown) => {

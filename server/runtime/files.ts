@@ -19,7 +19,7 @@ export function pathPart(id: string): string {
 
 /** Moves a folder, also to another file system. */
 export async function moveFolder(from: string, to: string, signal?: AbortSignal): Promise<void> {
-  await mkdir(dirname(to), { recursive: true })
+  await mkdir(dirname(to), { recursive: true, mode: 0o700 })
   try {
     await rename(from, to)
   } catch (error) {
@@ -39,7 +39,7 @@ export async function dropBundles(dataDir: string, deploymentId: string, artifac
 
 /** Copies a folder with links and modes, outside of our event loop and sharing blocks where the file system can. */
 export async function copyFolder(from: string, to: string, signal?: AbortSignal): Promise<void> {
-  await mkdir(dirname(to), { recursive: true })
+  await mkdir(dirname(to), { recursive: true, mode: 0o700 })
   if (platform() === 'win32') return cp(from, to, { recursive: true, verbatimSymlinks: true })
   const args = platform() === 'linux' ? ['-a', '--reflink=auto', '--', from, to] : ['-a', from, to]
   await new Promise<void>((done, fail) => {

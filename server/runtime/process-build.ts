@@ -136,7 +136,7 @@ async function buildEnvironment(
     await writeFile(copy, await readFile(tools.options.npmrc_file), { mode: 0o600 })
     settings.npm_config_userconfig = copy
   }
-  await mkdir(join(home, 'tmp'), { recursive: true })
+  await mkdir(join(home, 'tmp'), { recursive: true, mode: 0o700 })
   return {
     ...base,
     ...settings,

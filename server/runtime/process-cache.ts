@@ -41,7 +41,7 @@ export function createBuildCache(root: string): BuildCache {
       if (await isFolder(set)) return
       // Yarn's plug'n'play leaves no node_modules to keep.
       if (await stat(join(source, plan.install_directory, '.pnp.cjs')).catch(() => undefined)) return
-      await mkdir(folder, { recursive: true })
+      await mkdir(folder, { recursive: true, mode: 0o700 })
       const half = await mkdtemp(join(folder, '.half-'))
       try {
         for (const modules of await moduleFolders(source, plan))
@@ -68,7 +68,7 @@ export function createBuildCache(root: string): BuildCache {
       for (const folder of folders) {
         if (!(await isFolder(join(app, folder)))) continue
         const kept = join(frameworks(projectId), encodeURIComponent(folder))
-        await mkdir(dirname(kept), { recursive: true })
+        await mkdir(dirname(kept), { recursive: true, mode: 0o700 })
         const half = await mkdtemp(join(dirname(kept), '.half-'))
         try {
           await copyFolder(join(app, folder), join(half, 'new'), signal)

@@ -23,7 +23,7 @@ export function createProcessRecords(folder: string): ProcessRecords {
   const file = (id: string) => join(folder, `${pathPart(id)}.json`)
   return {
     async write(record) {
-      await mkdir(folder, { recursive: true })
+      await mkdir(folder, { recursive: true, mode: 0o700 })
       const half = `${file(record.id)}.half`
       await writeFile(half, JSON.stringify(record), { mode: 0o600 })
       await rename(half, file(record.id))

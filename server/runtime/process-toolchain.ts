@@ -43,7 +43,7 @@ export function createToolchains(options: RuntimeOptions, signal: AbortSignal): 
     const folder = join(root, key.replace(/[^A-Za-z0-9.-]/g, '_'))
     const inside = join(folder, 'node_modules', ...packageName.split('/'))
     if (await exists(inside)) return inside
-    await mkdir(root, { recursive: true })
+    await mkdir(root, { recursive: true, mode: 0o700 })
     const half = await mkdtemp(join(root, '.half-'))
     try {
       await writeFile(join(half, 'package.json'), '{"private":true}')
@@ -155,7 +155,7 @@ function nodePackage(): string {
 
 /** A folder of small programs that run scripts by the `node` of the PATH. Written anew as paths may have changed. */
 async function shims(folder: string, programs: Record<string, string>): Promise<string> {
-  await mkdir(folder, { recursive: true })
+  await mkdir(folder, { recursive: true, mode: 0o700 })
   for (const [name, script] of Object.entries(programs)) {
     const file = join(folder, name)
     const text = `#!/bin/sh\nexec node '${script.replaceAll("'", `'\\''`)}' "$@"\n`

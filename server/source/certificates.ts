@@ -15,7 +15,7 @@ export async function trustHostCertificates(environment: HostEnvironment, folder
   // Node itself only warns of a file that is not there; so do the builds.
   if (extra === undefined) return environment
   const path = join(folder, 'certificates.pem')
-  await mkdir(folder, { recursive: true })
+  await mkdir(folder, { recursive: true, mode: 0o700 })
   await writeFile(`${path}.new`, `${rootCertificates.join('\n')}\n${extra}`)
   await rename(`${path}.new`, path)
   return { ...environment, GIT_SSL_CAINFO: path }

@@ -1,0 +1,43 @@
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { makeDataFolder } from '../../server/store/private-file.ts'
+import { makeRepository } from '../support/repository.ts'
+import { type AccountPlatform, sharedPlatform } from '../support/shared-platform.ts'
+
+let home: AccountPlatform
+beforeAll(async () => {
+  home = await sharedPlatform()
+})
+afterAll(() => home.remove())
+
+/** Folders of the data folder, down to where the files of apps begin. */
+function foldersIn(folder: string, depth: number): string[] {
+  const found = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  return found.flatMap(({ name }) => [join(folder, name), ...(depth > 1 ? foldersIn(join(folder, name), depth - 1) : [])])
+}
+
+test('folders that an earlier version left open are closed, and what is not ours stays as it is', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'homeport-folders-'))
+  for (const name of ['bundles', 'mine']) {
+    mkdirSync(join(folder, name))
+    chmodSync(join(folder, name), 0o755)
+  }
+  makeDataFolder(folder)
+  expect(['bundles', 'mine'].map((name) => statSync(join(folder, name)).mode & 0o777)).toEqual([0o700, 0o755])
+  rmSync(folder, { recursive: true })
+})
+
+test('no other user may enter a folder of the data folder', async () => {
+  const repository = makeRepository({
+    'package.json': JSON.stringify({ name: 'open', private: true, scripts: { start: 'node server.js' } }),
+    'server.js': "require('node:http').createServer((request, response) => response.end('here')).listen(process.env.PORT)",
+  })
+  await home.createProject({ slug: 'open', repo_url: repository.url })
+  expect((await home.ended('open', (await home.deploy('open')).id)).error).toBeNull()
+  const open = foldersIn(home.data_dir, 2).filter((folder) => (statSync(folder).mode & 0o077) !== 0)
+  expect(open.map((folder) => folder.slice(home.data_dir.length))).toEqual([])
+  expect(statSync(home.data_dir).mode & 0o777).toBe(0o700)
+  repository.remove()
+})
