@@ -45,7 +45,7 @@ test('a database is dumped, put back, replaced by a file and dropped', async ({ 
   // A dump, as a file.
   await desk.getByRole('button', { name: 'Make a dump' }).click()
   await expect(dumpRows(desk)).toHaveCount(1)
-  const [download] = await Promise.all([desk.waitForEvent('download'), dumpRows(desk).getByRole('link', { name: 'Download' }).click()])
+  const [download] = await Promise.all([desk.waitForEvent('download'), dumpRows(desk).getByRole('button', { name: 'Download' }).click()])
   expect(download.suggestedFilename()).toMatch(/\.sql\.gz$/)
   expect(gunzipSync(await readFile(await download.path())).toString()).toContain('Skjold')
 

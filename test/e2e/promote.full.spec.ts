@@ -27,7 +27,8 @@ const test = base.extend<{ berth: Berth }>({
       : ['POST', '/instance/remotes', { url: there.platform.api_url, token, name: 'Berth', hue: 20 }]
     const { remote } = await desk.evaluate(
       async (ask) => {
-        const answer = await fetch(ask.path, { method: ask.method, body: JSON.stringify(ask.body), headers: { 'content-type': 'application/json' } })
+        const headers = { 'content-type': 'application/json', 'x-homeport-session': localStorage.getItem('homeport.session') ?? '' }
+        const answer = await fetch(ask.path, { method: ask.method, body: JSON.stringify(ask.body), headers })
         return (await answer.json()) as { remote: Remote }
       },
       { method, path, body } as { method: string; path: string; body: object },

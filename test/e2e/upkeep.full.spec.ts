@@ -81,7 +81,7 @@ test('a backup is made while the app serves, downloaded, and deleted', async ({ 
   await expect(desk.getByRole('region', { name: 'To bring one back' })).toContainText(/npx homeport restore \S+\.tar\.gz --data NEW-FOLDER --key \S+/)
   await expectForEverybody(desk, 'backups')
 
-  const [download] = await Promise.all([desk.waitForEvent('download'), rows.getByRole('link', { name: /^Download/ }).click()])
+  const [download] = await Promise.all([desk.waitForEvent('download'), rows.getByRole('button', { name: /^Download/ }).click()])
   expect(download.suggestedFilename()).toMatch(/^homeport-.*\.tar\.gz$/)
   const bytes = gunzipSync(await readFile(await download.path()))
   expect(bytes.includes('SQLite format 3')).toBe(true)
