@@ -129,6 +129,7 @@ export const deploymentOperations = {
     query: empty,
     success: { status: 201, json: queued },
     errors: ['project_not_connected', 'project_not_found'],
+    is_atomic: true,
   }),
   retryDeployment: operation({
     method: 'POST',
@@ -140,6 +141,7 @@ export const deploymentOperations = {
     query: empty,
     success: { status: 201, json: queued },
     errors: ['project_not_found', 'deployment_not_found'],
+    is_atomic: true,
   }),
   cancelDeployment: operation({
     method: 'POST',
@@ -162,6 +164,7 @@ export const deploymentOperations = {
     query: empty,
     success: { status: 201, json: queued },
     errors: ['project_not_found', 'deployment_not_found', 'rollback_not_allowed'],
+    is_atomic: true,
   }),
   listDeployments: operation({
     method: 'GET',

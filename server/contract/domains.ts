@@ -116,6 +116,7 @@ export const domainOperations = {
     body: z.strictObject({ hostname }),
     success: { status: 201, json: z.object({ domain }) },
     errors: ['invalid_input', 'payment_method_required', 'project_not_found', 'hostname_taken'],
+    is_atomic: true,
   }),
   verifyDomain: operation({
     method: 'POST',

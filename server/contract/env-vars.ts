@@ -66,6 +66,7 @@ export const envVarOperations = {
     body: z.union([z.strictObject({ vars: z.array(newEnvVar).min(limits.env_vars.min).max(limits.env_vars.max) }), newEnvVar]),
     success: { status: 201, json: z.object({ created: z.array(created), skipped: z.array(skipped), deployment_id: z.string().nullable() }) },
     errors: ['invalid_input', 'project_not_found', 'env_vars_exist'],
+    is_atomic: true,
   }),
   updateEnvVar: operation({
     method: 'PATCH',

@@ -26,6 +26,11 @@ export interface OperationSpec {
   upload?: { types: readonly string[]; max_bytes: number }
   success: Success
   errors: readonly ErrorCode[]
+  /**
+   * All its work is one transaction, which keeps its answer too (`Context.keepAnswer`): with an idempotency key it was done and is
+   * replayed, or was not done and is done now, also after a crash.
+   */
+  is_atomic?: true
 }
 
 export type Success =

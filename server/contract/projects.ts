@@ -59,6 +59,7 @@ export const projectOperations = {
     body: z.strictObject({ name, slug, repo_url: repoUrl.optional(), repo_branch: branchName.optional() }),
     success: { status: 201, json: z.object({ project }) },
     errors: ['invalid_input', 'plan_limit_reached', 'email_not_verified', 'slug_taken', 'slug_reserved'],
+    is_atomic: true,
   }),
   listProjects: operation({
     method: 'GET',

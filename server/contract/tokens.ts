@@ -30,6 +30,7 @@ export const tokenOperations = {
     }),
     success: { status: 201, json: z.object({ token: z.string(), api_token: apiToken }) },
     errors: ['invalid_input'],
+    is_atomic: true,
   }),
   listTokens: operation({
     method: 'GET',

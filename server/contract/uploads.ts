@@ -21,5 +21,6 @@ export const uploadOperations = {
     upload: { types: archiveTypes, max_bytes: limits.upload.packed_bytes },
     success: deploymentOperations.deployProject.success,
     errors: ['invalid_input', 'invalid_archive', 'project_not_found', 'storage_full'],
+    is_atomic: true,
   }),
 }

@@ -42,6 +42,10 @@ export type { EnqueueRequest } from './new-deployment.ts'
 export interface Engine {
   /** Inserts a `queued` deployment and rings the worker; returns its id. */
   enqueue(request: EnqueueRequest): Promise<{ deployment_id: string; source: SourceKind }>
+  /** `show` is called in the same transaction, and its result is handed back. */
+  enqueue<T>(request: EnqueueRequest, show: (tx: Tx, deploymentId: string) => T): Promise<{ deployment_id: string; source: SourceKind; shown: T }>
+  /** The same in a transaction of the caller's, who calls `begin` once it is committed. */
+  enqueueWithin(tx: Tx, request: EnqueueRequest & { source: { kind: 'same_as' } }): { deployment_id: string; begin(): void }
 
   /** A commit was found on a branch: it is deployed where that is wanted, and was not done by hand meanwhile. */
   push(push: Push): Promise<Reception>
@@ -239,18 +243,23 @@ export function createEngine(options: YardOptions): Engine {
       reapDue()
     },
 
-    async enqueue(request) {
+    async enqueue<T>(request: EnqueueRequest, show?: (tx: Tx, deploymentId: string) => T) {
       const id = newId('dpl')
       const { source } = request
       if (source.kind === 'archive') await keepBundle(options.data_dir, request.project_id, id, source.file)
-      const row = await store.db
-        .write((tx) => insert(tx, request, id))
+      const { row, shown } = await store.db
+        .write((tx) => ({ row: insert(tx, request, id), shown: show?.(tx, id) as T }))
         .catch(async (error: unknown) => {
           if (source.kind === 'archive') await dropBundle(options.data_dir, request.project_id, id)
           throw error
         })
       ring(row)
-      return { deployment_id: row.id, source: row.source }
+      return { deployment_id: row.id, source: row.source, shown }
+    },
+
+    enqueueWithin(tx, request) {
+      const row = insert(tx, request, newId('dpl'))
+      return { deployment_id: row.id, begin: () => ring(row) }
     },
 
     cancel,

@@ -1,4 +1,5 @@
 import type { PlanName } from '../contract/instance.ts'
+import type { Tx } from '../store/open.ts'
 
 /** Who calls. Found by the gate from a token or a session cookie; a feature trusts it. */
 export interface Caller {
@@ -24,4 +25,6 @@ export interface Context {
   is_local: boolean
   /** Aborted when the client is gone. */
   signal: AbortSignal
+  /** For an operation that `is_atomic`: keeps what it returns for another request with the same idempotency key, in the transaction of its work. */
+  keepAnswer?: ((tx: Tx, output: unknown) => void) | undefined
 }

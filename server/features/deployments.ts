@@ -32,24 +32,27 @@ type DeploymentHandlers = Pick<
 export function createDeploymentHandlers(deps: FeatureDeps): DeploymentHandlers {
   const { db, logs } = deps.store
 
-  const enqueue = (request: EnqueueRequest) => enqueueAndShow(deps, request)
+  const enqueue = (context: Context, request: EnqueueRequest) => enqueueAndShow(deps, context, request)
 
   return {
-    async deployProject({ caller }, { params }) {
+    async deployProject(context, { params }) {
+      const { caller } = context
       const project = await db.read((tx) => projectFor(tx, caller, params.slug))
       gates.gitConnected(project.repo_url)
-      return enqueue({ project_id: project.id, trigger: 'manual', source: { kind: 'head' } })
+      return enqueue(context, { project_id: project.id, trigger: 'manual', source: { kind: 'head' } })
     },
 
-    async retryDeployment({ caller }, { params }) {
+    async retryDeployment(context, { params }) {
+      const { caller } = context
       const { project, deployment } = await db.read((tx) => deploymentFor(tx, caller, params.slug, params.id))
-      return enqueue({ project_id: project.id, trigger: 'retry', source: { kind: 'same_as', deployment_id: deployment.id } })
+      return enqueue(context, { project_id: project.id, trigger: 'retry', source: { kind: 'same_as', deployment_id: deployment.id } })
     },
 
-    async rollbackDeployment({ caller }, { params }) {
+    async rollbackDeployment(context, { params }) {
+      const { caller } = context
       const { project, deployment } = await db.read((tx) => deploymentFor(tx, caller, params.slug, params.id))
       gates.rollbackAllowed(deployment)
-      return enqueue({ project_id: project.id, trigger: 'rollback', source: { kind: 'same_as', deployment_id: deployment.id } })
+      return enqueue(context, { project_id: project.id, trigger: 'rollback', source: { kind: 'same_as', deployment_id: deployment.id } })
     },
 
     async cancelDeployment({ caller }, { params }) {

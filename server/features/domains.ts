@@ -54,9 +54,9 @@ export function createDomainHandlers(deps: FeatureDeps): DomainHandlers {
       return { ...where(), domains: rows.map(presentDomain) }
     },
 
-    async addDomain({ caller }, { params, body }) {
+    async addDomain({ caller, keepAnswer }, { params, body }) {
       const { hostname } = body
-      const row = await db.write((tx) => {
+      const { project_id, answer } = await db.write((tx) => {
         const project = projectFor(tx, caller, params.slug)
         hostnameAllowed(hostname, desk.ownNames())
         const account = findAccount(tx, project.account_id)
@@ -76,10 +76,12 @@ export function createDomainHandlers(deps: FeatureDeps): DomainHandlers {
           created_at: now,
           owned_domain_id: owned?.hostname === hostname ? owned.id : null,
         })
-        return domainFor(tx, caller, id)
+        const made = { domain: presentDomain(domainFor(tx, caller, id)) }
+        keepAnswer?.(tx, made)
+        return { project_id: project.id, answer: made }
       })
-      bus.emit(`project:${row.project_id}`)
-      return { domain: presentDomain(row) }
+      bus.emit(`project:${project_id}`)
+      return answer
     },
 
     async verifyDomain({ caller }, { params }) {

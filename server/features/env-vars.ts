@@ -9,7 +9,7 @@ import type { EnvVarRow } from '../store/tables.ts'
 import { projectFor } from './access.ts'
 import type { Caller, Context } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
-import { redeploy } from './redeploy.ts'
+import { redeploy, redeployWithin } from './redeploy.ts'
 
 type EnvVarHandlers = Pick<Handlers<Context>, 'listEnvVars' | 'createEnvVars' | 'updateEnvVar' | 'deleteEnvVar'>
 
@@ -50,9 +50,9 @@ export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
       }
     },
 
-    async createEnvVars({ caller }, { params, body }) {
+    async createEnvVars({ caller, keepAnswer }, { params, body }) {
       const wishes = 'vars' in body ? body.vars : [body]
-      const { project_id, created, skipped } = await db.write((tx) => {
+      const { project_id, answer, redeployed } = await db.write((tx) => {
         const project = projectFor(tx, caller, params.slug)
         const asked = new Set<string>()
         const made: { id: string; key: string; environment: EnvVarRow['environment'] }[] = []
@@ -69,15 +69,18 @@ export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
           }
           asked.add(name)
         }
-        return { project_id: project.id, created: made, skipped: left }
+        if (made.length === 0)
+          throw new Problem('env_vars_exist', 'All of these are there already. Change a value with PATCH, or delete the variable first.', {
+            fields: { created: made, skipped: left },
+          })
+        const enqueued = made.some((one) => one.environment !== 'preview') ? redeployWithin(tx, deps, project.id) : undefined
+        const all = { created: made, skipped: left, deployment_id: enqueued?.deployment_id ?? null }
+        keepAnswer?.(tx, all)
+        return { project_id: project.id, answer: all, redeployed: enqueued }
       })
-      if (created.length === 0)
-        throw new Problem('env_vars_exist', 'All of these are there already. Change a value with PATCH, or delete the variable first.', {
-          fields: { created, skipped },
-        })
-      const deployment_id = created.some((one) => one.environment !== 'preview') ? await redeploy(deps, project_id) : null
+      redeployed?.begin()
       deps.bus.emit(`project:${project_id}`)
-      return { created, skipped, deployment_id }
+      return answer
     },
 
     async updateEnvVar({ caller }, { params, body }) {

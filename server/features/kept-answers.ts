@@ -1,15 +1,11 @@
 import { limits } from '../contract/limits.ts'
 import { type Clock, isoTime } from '../lib/clock.ts'
-import {
-  deleteIdempotencyKey,
-  deleteIdempotencyKeysBefore,
-  findIdempotencyKey,
-  putIdempotencyKey,
-  updateIdempotencyKey,
-} from '../store/idempotency-keys.ts'
-import type { Db } from '../store/open.ts'
+import { deleteUnansweredIdempotencyKey, deleteIdempotencyKeysBefore, findIdempotencyKey, putIdempotencyKey } from '../store/idempotency-keys.ts'
+import type { Db, Tx } from '../store/open.ts'
 import type { Sealer } from '../store/sealed.ts'
 import type { IdempotencyRow } from '../store/tables.ts'
+
+export type { Tx } from '../store/open.ts'
 
 /** Whose key it is, and what it is. */
 export interface KeyOf {
@@ -35,7 +31,9 @@ export interface KeptAnswers {
   /** Notes, durably, that a request begins. The gate sees to it that one does at a time. */
   begin(of: KeyOf, fingerprint: string): Promise<void>
   keep(of: KeyOf, fingerprint: string, answer: KeptAnswer): Promise<void>
-  /** The key is free again. */
+  /** The same in the transaction of the work, so that a crash keeps both or neither. */
+  keepWithin(tx: Tx, of: KeyOf, fingerprint: string, answer: KeptAnswer): void
+  /** The key is free again, unless an answer was kept with the work. */
   release(of: KeyOf): Promise<void>
   /** Forgets those that are too old. */
   sweep(): Promise<void>
@@ -56,6 +54,16 @@ export function createKeptAnswers({ db, sealer, clock }: { db: Db; sealer: Seale
     return { fingerprint, answer: { status, headers: JSON.parse(headers) as Record<string, string>, body } }
   }
 
+  const keepWithin: KeptAnswers['keepWithin'] = (tx, of, fingerprint, { status, headers, body }) =>
+    putIdempotencyKey(tx, {
+      ...of,
+      fingerprint: sealFingerprint(of, fingerprint),
+      status,
+      headers: JSON.stringify(headers),
+      sealed_body: sealer.seal(placeOf(of, 'sealed_body'), body),
+      created_at: isoTime(clock.now()),
+    })
+
   return {
     find: async (of) => open(await db.read((tx) => findIdempotencyKey(tx, of))),
 
@@ -65,13 +73,9 @@ export function createKeptAnswers({ db, sealer, clock }: { db: Db; sealer: Seale
         putIdempotencyKey(tx, { ...of, fingerprint: sealFingerprint(of, fingerprint), status: null, headers: null, sealed_body: null, created_at })
       }),
 
-    async keep(of, fingerprint, { status, headers, body }) {
-      const sealed_body = sealer.seal(placeOf(of, 'sealed_body'), body)
-      const change = { fingerprint: sealFingerprint(of, fingerprint), status, headers: JSON.stringify(headers), sealed_body }
-      await db.write((tx) => updateIdempotencyKey(tx, of, change))
-    },
-
-    release: (of) => db.write((tx) => deleteIdempotencyKey(tx, of)),
+    keep: (of, fingerprint, answer) => db.write((tx) => keepWithin(tx, of, fingerprint, answer)),
+    keepWithin,
+    release: (of) => db.write((tx) => deleteUnansweredIdempotencyKey(tx, of)),
     sweep: () => db.write((tx) => deleteIdempotencyKeysBefore(tx, oldest())),
   }
 }

@@ -79,10 +79,14 @@ export function addProject(deps: FeatureDeps, tx: Tx, caller: Caller, input: New
 export function createProjectHandlers(deps: FeatureDeps): ProjectHandlers {
   const { db } = deps.store
   return {
-    async createProject({ caller }, { body }) {
-      const row = await db.write((tx) => addProject(deps, tx, caller, body))
-      deps.bus.emit(`project:${row.id}`)
-      return { project: presentProject(row) }
+    async createProject({ caller, keepAnswer }, { body }) {
+      const answer = await db.write((tx) => {
+        const made = { project: presentProject(addProject(deps, tx, caller, body)) }
+        keepAnswer?.(tx, made)
+        return made
+      })
+      deps.bus.emit(`project:${answer.project.id}`)
+      return answer
     },
 
     async listProjects({ caller }, { query }) {

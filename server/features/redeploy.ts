@@ -1,14 +1,17 @@
 import { latestProduction } from '../store/deployments.ts'
+import type { Tx } from '../store/open.ts'
 import type { FeatureDeps } from './deps.ts'
 
 /** The current production deployment again, with the variables of now. Nothing to do for what never ran or was stopped. */
 export async function redeploy(deps: FeatureDeps, projectId: string): Promise<string | null> {
-  const base = await deps.store.db.read((tx) => latestProduction(tx, projectId))
-  if (!base) return null
-  const { deployment_id } = await deps.engine.enqueue({
-    project_id: projectId,
-    trigger: 'env_change',
-    source: { kind: 'same_as', deployment_id: base.id },
-  })
-  return deployment_id
+  const enqueued = await deps.store.db.write((tx) => redeployWithin(tx, deps, projectId))
+  enqueued?.begin()
+  return enqueued?.deployment_id ?? null
+}
+
+/** The same in the transaction of a change; `begin` is called once that is committed. */
+export function redeployWithin(tx: Tx, { engine }: FeatureDeps, projectId: string): { deployment_id: string; begin(): void } | undefined {
+  const base = latestProduction(tx, projectId)
+  if (!base) return undefined
+  return engine.enqueueWithin(tx, { project_id: projectId, trigger: 'env_change', source: { kind: 'same_as', deployment_id: base.id } })
 }

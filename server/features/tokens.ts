@@ -21,7 +21,7 @@ const day_ms = 24 * 3600_000
 export function createTokenHandlers(deps: Pick<FeatureDeps, 'store' | 'clock'>): TokenHandlers {
   const { db } = deps.store
   return {
-    async createToken({ caller }, { body }) {
+    async createToken({ caller, keepAnswer }, { body }) {
       const token = newToken()
       const now = deps.clock.now()
       const row: TokenRow = {
@@ -35,8 +35,12 @@ export function createTokenHandlers(deps: Pick<FeatureDeps, 'store' | 'clock'>):
         expires_at: body.expires_in_days === undefined ? null : isoTime(now + body.expires_in_days * day_ms),
         created_at: isoTime(now),
       }
-      await db.write((tx) => insertToken(tx, row))
-      return { token, api_token: present(row) }
+      const answer = { token, api_token: present(row) }
+      await db.write((tx) => {
+        insertToken(tx, row)
+        keepAnswer?.(tx, answer)
+      })
+      return answer
     },
 
     async listTokens({ caller }, { query }) {

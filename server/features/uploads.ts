@@ -7,13 +7,14 @@ import { enqueueAndShow } from './enqueue.ts'
 
 export function createUploadHandlers(deps: FeatureDeps): Pick<Handlers<Context>, 'uploadProject'> {
   return {
-    async uploadProject({ caller, signal }, { params, upload }) {
+    async uploadProject(context, { params, upload }) {
+      const { caller, signal } = context
       const project = await deps.store.db.read((tx) => projectFor(tx, caller, params.slug))
       const archive = await deps.archives.receive(upload, signal).catch((error: unknown) => {
         throw signal.aborted ? new Problem('bad_request', 'The connection ended before the archive was taken.', { cause: error }) : error
       })
       try {
-        return await enqueueAndShow(deps, { project_id: project.id, trigger: 'upload', source: { kind: 'archive', file: archive.file } })
+        return await enqueueAndShow(deps, context, { project_id: project.id, trigger: 'upload', source: { kind: 'archive', file: archive.file } })
       } finally {
         await archive.discard()
       }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { Problem } from '../contract/errors.ts'
 import { limits } from '../contract/limits.ts'
-import type { Kept, KeptAnswer, KeptAnswers, KeyOf } from '../features/kept-answers.ts'
+import type { Kept, KeptAnswer, KeptAnswers, KeyOf, Tx } from '../features/kept-answers.ts'
 import type { Log } from '../lib/log.ts'
 import { json, refusal } from './respond.ts'
 import type { Answer } from './respond.ts'
@@ -19,6 +19,8 @@ export interface Asking {
   resource: string | undefined
   query: string
   body: Buffer
+  /** What it does, it does together with the keeping of its answer. */
+  is_atomic: boolean
   /** Of an operation that takes a file: its bytes, read for nothing else than to compare them. */
   upload: (() => AsyncIterable<Uint8Array>) | undefined
 }
@@ -31,6 +33,8 @@ export interface Keyed {
   check(): void
   /** A file on its way to the handler, hashed as it goes. */
   hashing(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
+  /** Keeps the answer of an atomic operation in the transaction of its work. */
+  keepWithin(tx: Tx, answer: Answer): void
   /** Runs the operation, which calls `begin` when all that can be refused of a request itself is checked, and answers what that returns. */
   around(run: (begin: Begin) => Promise<Answer>): Promise<Answer>
 }
@@ -55,10 +59,14 @@ export function createIdempotency(book: KeptAnswers, log: Log) {
     let content = createHash('sha256').update(asking.body)
     const fingerprint = () => `${head} ${content.copy().digest('hex')}`
     let isOther = false
+    let isKept = false
 
     const compare = async ({ fingerprint: first, answer }: Kept): Promise<Answer> => {
       if (!first.startsWith(`${head} `)) throw conflict('Another request was made with this Idempotency-Key. Give each request a key of its own.')
-      if (!answer) throw conflict('The first request with this Idempotency-Key was cut off. Look whether it was done, and go on with a new key.')
+      if (!answer)
+        throw conflict(
+          'The first request with this Idempotency-Key was cut off by a crash, and whether it was done is not known. Look, and go on with a new key.',
+        )
       if (asking.upload) {
         content = createHash('sha256')
         for await (const chunk of asking.upload()) content.update(chunk)
@@ -83,7 +91,8 @@ export function createIdempotency(book: KeptAnswers, log: Log) {
       try {
         const found = await book.find(of)
         if (!found) {
-          await book.begin(of, fingerprint())
+          // An atomic one that a crash cuts off has left nothing behind, so nothing has to be noted.
+          if (!asking.is_atomic) await book.begin(of, fingerprint())
           return { finish }
         }
         const answer = await compare(found)
@@ -97,6 +106,7 @@ export function createIdempotency(book: KeptAnswers, log: Log) {
 
     /** The work is done: that its answer could not be kept must not hide that from the client. */
     const settle = async (answer: Answer) => {
+      if (isKept && answer.status < 300) return
       const body = answer.body ?? ''
       const kept = isDecided(answer.status) && typeof body === 'string' ? { status: answer.status, headers: answer.headers, body } : undefined
       try {
@@ -132,6 +142,12 @@ export function createIdempotency(book: KeptAnswers, log: Log) {
           content.update(chunk)
           yield chunk
         }
+      },
+
+      keepWithin(tx, { status, headers, body }) {
+        if (typeof body !== 'string') throw new Error('an answer that is kept is text')
+        book.keepWithin(tx, of, fingerprint(), { status, headers, body })
+        isKept = true
       },
 
       async around(run) {

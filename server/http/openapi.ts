@@ -376,7 +376,7 @@ const introduction = `The API of a deployment platform: projects, their deployme
 
 Send \`Authorization: Bearer svc_…\` with every request. ${limits.rate.authenticated} requests a minute per account, ${limits.rate.anonymous} a minute without sign-in, unless the instance is set otherwise. Every error has the same envelope; every answer has an \`X-Request-Id\`. Lists come newest first, a page at a time: \`limit\` and \`cursor\`.
 
-Any POST may carry an \`Idempotency-Key\`: the same key of the same account within 24 hours gets the first answer once more, marked by \`Idempotency-Replayed: true\`, and nothing is done twice; with another request it is 409 \`idempotency_conflict\`. Kept are answers of 2xx, 402 and 409; any other leaves the key free. Who comes second while the first is under way waits for it. Who may no longer see what the path names gets its 404 (our reading).
+Any POST may carry an \`Idempotency-Key\`: the same key of the same account within 24 hours gets the first answer once more, marked by \`Idempotency-Replayed: true\`, and nothing is done twice; with another request it is 409 \`idempotency_conflict\`. Kept are answers of 2xx, 402 and 409; any other leaves the key free. Who comes second while the first is under way waits for it. After a crash a retry of what makes a project, a deployment, a token, variables or a domain gets the answer if it was done, and does it if it was not; of any other request this is not known, and it is 409 until the key is forgotten. Who may no longer see what the path names gets its 404 (our reading).
 
 Every path also answers without \`/v1\`, marked by \`Deprecation: true\`; new clients use \`/v1\`.
 

@@ -16,7 +16,7 @@ import type { Pass, PassageTarget } from './passage.ts'
 import { routeNotFound } from './parse.ts'
 import { accountKey, addressKey } from './rate-limit.ts'
 import type { RateLimit } from './rate-limit.ts'
-import { commonHeaders, createClientSignal, nothing, problemOf, refusal } from './respond.ts'
+import { commonHeaders, createClientSignal, json, nothing, problemOf, refusal } from './respond.ts'
 import type { Answer } from './respond.ts'
 import type { Found, Match, Routes } from './routes.ts'
 import type { StreamAccess } from './sse.ts'
@@ -171,11 +171,14 @@ export function createPipeline({
       resource,
       query,
       body: asked.body,
+      is_atomic: spec.is_atomic === true,
       upload: wanted && (() => openUpload(req, res, clock, wanted)),
     })
     const replayed = await keyed?.replay()
     if (replayed) return replayed
     keyed?.check()
+    const { success } = spec
+    if (keyed && spec.is_atomic && 'json' in success) context.keepAnswer = (tx, output) => keyed.keepWithin(tx, json(success.status, output))
     const headers = {
       type: req.headers['content-type'],
       encoding: req.headers['content-encoding'],
@@ -224,6 +227,7 @@ class RequestContext implements Context {
   readonly caller: Caller
   readonly request_id: string
   readonly is_local: boolean
+  keepAnswer: Context['keepAnswer']
   readonly #client: { signal: AbortSignal }
 
   constructor(caller: Caller, requestId: string, isLocal: boolean, client: { signal: AbortSignal }) {

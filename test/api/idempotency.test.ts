@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
+import { until } from '../support/until.ts'
 import { makeRepository, tinyServer } from '../support/repository.ts'
 
 const data_dir = mkdtempSync(join(tmpdir(), 'homeport-data-'))
@@ -51,4 +52,56 @@ test('an instance that was stopped and started still knows', async () => {
   expect((await post('before', '/v1/tokens', { name: 'other' })).status).toBe(409)
   const { body } = await home.api<{ api_tokens: unknown[] }>('GET', '/v1/tokens')
   expect(body.api_tokens).toHaveLength(1)
+})
+
+/** Every creation that is atomic; `made` lists what there is of it, by a name that the creation chose. */
+const creations = [
+  {
+    path: '/v1/projects',
+    body: (n: number) => ({ name: `p${n}`, slug: `killed-${n}` }),
+    list: '/v1/projects?limit=100',
+    name: (n: number) => `killed-${n}`,
+  },
+  { path: '/v1/tokens', body: (n: number) => ({ name: `token-${n}` }), list: '/v1/tokens?limit=100', name: (n: number) => `token-${n}` },
+  {
+    path: '/v1/projects/once/env-vars',
+    body: (n: number) => ({ key: `KEY_${n}`, value: 'v' }),
+    list: '/v1/projects/once/env-vars',
+    name: (n: number) => `KEY_${n}`,
+  },
+  {
+    path: '/v1/projects/once/domains',
+    body: (n: number) => ({ hostname: `d${n}.example.org` }),
+    list: '/v1/projects/once/domains',
+    name: (n: number) => `d${n}.example.org`,
+  },
+]
+
+test('a platform that is killed in the middle: each retry gets what was done, or does what was not, once', async () => {
+  const deploy = { path: '/v1/projects/once/deploy', body: () => undefined }
+  const rounds = process.env.HOMEPORT_TEST_TIER === 'full' ? 12 : 1
+  for (let round = 0, n = 0; round < rounds; round++) {
+    const asked = Array.from({ length: 8 }, () => [...creations, deploy].map((one) => ({ ...one, n: n++ }))).flat()
+    const firsts: string[] = []
+    const answers = asked.map(({ path, body, n: of }, index) =>
+      post(`killed-${of}`, path, body(of)).then(
+        (first) => void (firsts[index] = first.text),
+        () => {},
+      ),
+    )
+    await until(() => firsts.filter(Boolean).length > round * 2 || undefined, { what: 'the first answers' })
+    await home.kill()
+    await Promise.all(answers)
+    home = await startTestPlatform({ runtime: 'process', data_dir })
+    for (const [index, { path, body, n: of }] of asked.entries()) {
+      const retry = await post(`killed-${of}`, path, body(of))
+      expect([path, retry.status, retry.text]).toEqual([path, 201, firsts[index] ?? retry.text])
+      expect(await post(`killed-${of}`, path, body(of))).toEqual({ ...retry, replayed: 'true' })
+    }
+    for (const { list, path, name } of creations) {
+      const { body } = await home.api('GET', list)
+      const text = JSON.stringify(body)
+      for (const one of asked.filter((each) => each.path === path)) expect(text.split(`"${name(one.n)}"`).length - 1).toBe(1)
+    }
+  }
 })

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createKeptAnswers } from '../../server/features/kept-answers.ts'
+import type { GateOptions } from '../../server/http/index.ts'
 import { createSealer } from '../../server/store/sealed.ts'
 import { tgzOf } from '../support/archives.ts'
 import { type ApiServer, bearer, failsWhenNamed, startApiServer } from '../support/api-server.ts'
@@ -18,7 +19,7 @@ let shop: { name: string; slug: string }
 
 beforeAll(async () => {
   server = await startApiServer({
-    replace: (options, { db }) => ({ ...failsWhenNamed('throw')(options), keptAnswers: createKeptAnswers({ db, sealer, clock }) }),
+    replace: (options, { db }) => ({ ...failing(options), keptAnswers: createKeptAnswers({ db, sealer, clock }) }),
   })
   await server.createProject('other')
 })
@@ -26,6 +27,22 @@ beforeEach(() => {
   shop = { name: 'Shop', slug: `shop-${++keys}` }
 })
 afterAll(() => server.close())
+
+/** Creating a project of the name `throw` fails at once, and of `fails afterwards` once its work is done. */
+const failing = (options: GateOptions): Partial<GateOptions> => {
+  const replaced = failsWhenNamed('throw')(options)
+  const { createProject } = { ...options.handlers, ...replaced.handlers }
+  return {
+    handlers: {
+      ...options.handlers,
+      async createProject(context, input) {
+        const made = await createProject(context, input)
+        if (input.body.name === 'fails afterwards') throw new Error('what is told to others failed')
+        return made
+      },
+    },
+  }
+}
 
 const freshKey = () => `key-${++keys}`
 type Who = 'owner' | 'stranger'
@@ -216,16 +233,23 @@ describe('what leaves the key free', () => {
     expect((await post(key, '/v1/projects', { name: 'n', slug: `new-${key}` })).status).toBe(201)
   })
 
-  it('but a first request that was cut off by a crash is not done a second time', async () => {
+  it('but a request of several steps that was cut off by a crash is not done a second time', async () => {
+    await server.createProject(shop.slug)
     const key = freshKey()
-    const first = await post(key, '/v1/projects', shop)
-    expect(first.status).toBe(201)
+    const path = `/v1/projects/${shop.slug}/stop`
+    expect((await post(key, path)).status).toBe(200)
     await server.store.db.write((tx) => tx.sqlRun('UPDATE idempotency_keys SET status = NULL, headers = NULL, sealed_body = NULL WHERE key = ?', key))
-    await remove(shop.slug)
-    const second = await post(key, '/v1/projects', shop)
+    const second = await post(key, path)
     expect([second.status, second.body.error]).toEqual([409, 'idempotency_conflict'])
     expect(second.body.message).toContain('cut off')
-    expect(await projects()).not.toContain(shop.slug)
+  })
+
+  it('and what was done before a failure is replayed', async () => {
+    const key = freshKey()
+    const input = { name: 'fails afterwards', slug: shop.slug }
+    expect((await post(key, '/v1/projects', input)).status).toBe(500)
+    const second = await post(key, '/v1/projects', input)
+    expect([second.status, second.replayed, (second.body.project as { slug: string }).slug]).toEqual([201, 'true', shop.slug])
   })
 })
 
