@@ -2,7 +2,8 @@ import { request } from 'node:http'
 import { limits } from '../contract/limits.ts'
 import { type Clock, sleep } from '../lib/clock.ts'
 import { durationText } from '../runtime/build-failures.ts'
-import { BuildFailure, CommandFailure, type Exit, type Instance } from '../runtime/runtime.ts'
+import { raceAbort } from '../runtime/signals.ts'
+import { BuildFailure, CommandFailure, type CheckResult, type Exit, type Instance } from '../runtime/runtime.ts'
 
 export interface HealthCheck {
   instance: Instance
@@ -19,7 +20,8 @@ export interface HealthCheck {
 const elsewhere_ms = 8_000
 
 /**
- * Resolves at the first answer to `GET /` with a status under 500, asked from outside of the app. Throws a failure that
+ * Resolves at the first answer to `GET /` with a status under 500, asked from outside of the app; where the image has a HEALTHCHECK,
+ * once anything answers and that check passes. Throws a failure that
  * says what it did instead: ended, listened elsewhere, answered with an error, or nothing at all.
  */
 export async function untilHealthy(check: HealthCheck): Promise<void> {
@@ -31,6 +33,7 @@ export async function untilHealthy(check: HealthCheck): Promise<void> {
     exit = value
   })
   let lastStatus: number | undefined
+  let lastCheck: CheckResult | undefined
   let elsewhere: { port: number; loopback_only: boolean } | undefined
 
   for (;;) {
@@ -39,7 +42,12 @@ export async function untilHealthy(check: HealthCheck): Promise<void> {
     // A container that just ended takes connections into nothing: its end is quicker news than a timeout.
     const status = await Promise.race([ask(instance, Math.min(10_000, timeout), check.signal), check.ended.then(() => undefined)])
     if (exit) continue
-    if (status !== undefined && status < 500) return
+    if (status !== undefined && instance.ownCheck) {
+      // What answers is asked no more than that: the Dockerfile says itself when its app is well.
+      lastCheck = await raceAbort(Promise.race([instance.ownCheck(), check.ended.then(() => undefined)]), check.signal)
+      if (exit) continue
+      if (lastCheck?.passed) return
+    } else if (status !== undefined && status < 500) return
     if (status !== undefined) lastStatus = status
     const spent = clock.monotonic() - begun
     if (status === undefined && spent > 1_000) {
@@ -49,7 +57,7 @@ export async function untilHealthy(check: HealthCheck): Promise<void> {
       if (found && !elsewhere) check.note(elsewhereSentence(found, instance.port))
       elsewhere = found
     }
-    if (spent > timeout || (elsewhere && spent > elsewhere_ms)) throw unhealthy({ instance, lastStatus, elsewhere, timeout })
+    if (spent > timeout || (elsewhere && spent > elsewhere_ms)) throw unhealthy({ instance, lastStatus, lastCheck, elsewhere, timeout })
     // Often at first, and never much later than it could have been: a visitor may wait for this.
     const wait = Math.min(500, Math.max(5, spent / 40))
     await Promise.race([sleep(clock, wait, check.signal), check.ended])
@@ -65,10 +73,17 @@ function elsewhereSentence(found: { port: number; loopback_only: boolean }, expe
 function unhealthy(facts: {
   instance: Instance
   lastStatus: number | undefined
+  lastCheck: CheckResult | undefined
   elsewhere: { port: number; loopback_only: boolean } | undefined
   timeout: number
 }): BuildFailure {
   const { port } = facts.instance
+  if (facts.lastCheck)
+    return new BuildFailure(
+      'health_check_failed',
+      `The HEALTHCHECK of the Dockerfile did not pass for ${Math.round(facts.timeout / 1000)} s.`,
+      `Run its command in the container to see why.${facts.lastCheck.output === '' ? '' : ` Its last output:\n${facts.lastCheck.output}`}`,
+    )
   if (facts.lastStatus !== undefined)
     return new BuildFailure(
       'health_check_failed',

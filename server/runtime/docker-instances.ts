@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import type Docker from 'dockerode'
+import { systemClock } from '../lib/clock.ts'
 import { followContainer, type Follower } from './docker-follow.ts'
 import { removeContainer, statusOf, type Engine } from './docker-engine.ts'
+import { checkCommand, runCheck } from './docker-health.ts'
 import { ranOutOfMemory } from './docker-memory.ts'
 import { createUsage } from './docker-usage.ts'
 import { exitOf } from './exits.ts'
@@ -88,11 +90,14 @@ export function createInstances(engine: Engine): Instances {
     const published = found.NetworkSettings.Ports[`${port}/tcp`]?.[0]?.HostPort
     const address = found.NetworkSettings.Networks[await engine.network()]?.IPAddress ?? ''
     const pid = found.State.Pid
+    const check = found.Config.Healthcheck ?? {}
+    const command = checkCommand(check, (found.Config as { Shell?: string[] }).Shell)
     return {
       id,
       deployment_id: deploymentId,
       ...(published ? { host: '127.0.0.1', port: Number(published) } : { host: address, port }),
       listeningPorts: async () => (native && pid > 0 ? parseListening(await readNetwork(pid)) : []),
+      ...(command && { ownCheck: () => runCheck(docker.getContainer(id), command, check, engine.options.clock ?? systemClock) }),
     }
   }
 

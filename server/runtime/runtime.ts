@@ -125,6 +125,14 @@ export interface Instance {
   port: number
   /** Ports that it listens on by now, to explain a failed health check; empty when not known. */
   listeningPorts(): Promise<{ port: number; loopback_only: boolean }[]>
+  /** Runs the image's own HEALTHCHECK once; absent when it has none. */
+  ownCheck?(): Promise<CheckResult>
+}
+
+export interface CheckResult {
+  passed: boolean
+  /** The last line that it printed. */
+  output: string
 }
 
 export interface FoundInstance {

@@ -144,6 +144,23 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
       expect(await dockerDriver.leftovers(options, built.deployment_id)).toEqual([])
     })
 
+    test('that has a HEALTHCHECK is asked by it', async () => {
+      const program = `require('fs').writeFileSync('/tmp/well', process.env.WELL ?? ''); require('http').createServer().listen(process.env.PORT)`
+      const built = await build(
+        `FROM node:24-bookworm-slim\nCMD ["node", "-e", "${program.replaceAll('"', '\\"')}"]\nHEALTHCHECK CMD cat /tmp/well && test -s /tmp/well\n`,
+      )
+      for (const WELL of ['yes', '']) {
+        const { instance, stop } = await startApp(suite.runtime, built, { variables: { WELL } })
+        if (WELL) await eventually(async () => expect(await instance.ownCheck?.()).toEqual({ passed: true, output: 'yes' }))
+        else expect(await instance.ownCheck?.()).toMatchObject({ passed: false })
+        await stop()
+      }
+      expect(suite.app.artifact.kind).toBe('image')
+      const { instance, stop } = await suite.run(hello)
+      expect(instance.ownCheck).toBeUndefined()
+      await stop()
+    })
+
     test('that fails says which step and why, and leaves nothing', async () => {
       const deployment_id = newId('dpl')
       const failed = build('FROM node:24-bookworm-slim\nRUN echo going; exit 6\n', { deployment_id })

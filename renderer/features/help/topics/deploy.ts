@@ -152,7 +152,7 @@ export const deploy: Topic[] = [
     about: 'The app started, but listens on another port, on the wrong address, or answers too late.',
     also: 'port_not_detected health_check_failed EADDRINUSE PORT listens on another port localhost 127.0.0.1 0.0.0.0 bad gateway',
     body: [
-      'Before its address leads to it, an app has to accept a connection at the port that the variable `PORT` names, and answer a request for `/`. Any answer will do but a server error.',
+      'Before its address leads to it, an app has to accept a connection at the port that the variable `PORT` names, and answer a request for `/`. Any answer will do but a server error. A `Dockerfile` with a `HEALTHCHECK` decides by that whether its app is well.',
       {
         list: [
           'It listens on a fixed port: let it take the one in `PORT`, such as `server.listen(process.env.PORT ?? 3000)`.',
