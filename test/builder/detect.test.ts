@@ -323,6 +323,11 @@ describe('installing', () => {
     expect(plan.work).toMatchObject({ install_inputs: ['.'] })
     expect(plan.explanation.join('\n')).toContain('postinstall')
   })
+
+  test('so does a dependency on a folder', async () => {
+    const plan = await planOf({ 'package.json': needs({ own: 'file:./own' }, { main: 'a.js' }), 'a.js': '', 'own/package.json': '{"name":"own"}' })
+    expect(plan.work).toMatchObject({ install_inputs: ['.'] })
+  })
 })
 
 describe('what cannot be built here', () => {
