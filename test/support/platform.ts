@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import Docker from 'dockerode'
+import { nodeFlags } from '../../server/cli/prepare.mjs'
 import type { Deployment, DeploymentDetail } from '../../server/contract/deployments.ts'
 import type { Project } from '../../server/contract/projects.ts'
 import type { StripeOptions } from '../../server/options.ts'
@@ -93,6 +94,9 @@ export interface Client {
 /** The tests run from source, hundreds of times; a user's bundle starts with a compile cache too. */
 const compileCache = join(tmpdir(), 'homeport-compile-cache')
 
+/** A user's platform keeps its heap small, which costs a sixth of its time; only the full tier measures memory. */
+const memoryFlags = process.env.HOMEPORT_TEST_TIER === 'full' ? nodeFlags : []
+
 /** `rate_limited`: keeps the contract's rates, which a suite that polls for states would soon reach. */
 export async function startTestPlatform({
   rate_limited = false,
@@ -105,7 +109,7 @@ export async function startTestPlatform({
   const processSettings = JSON.stringify({ ...options, data_dir, log_file, is_temporary: options.data_dir === undefined })
   const child = fork(fileURLToPath(new URL('platform-process.ts', import.meta.url)), [processSettings], {
     env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
-    execArgv: ['--max-semi-space-size=4', '--heap-growing-percent=25'],
+    execArgv: memoryFlags,
     // Not inherited: a runner waits until the output of its workers is closed, and a platform that cleans up may outlive its worker.
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
