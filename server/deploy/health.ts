@@ -64,6 +64,12 @@ export async function untilHealthy(check: HealthCheck): Promise<void> {
   }
 }
 
+/** A process of this machine that listens on more than loopback is open to the network, whatever the edge does. */
+export async function widePortsOf(instance: Instance): Promise<number[]> {
+  if (instance.on_machine !== true) return []
+  return (await instance.listeningPorts()).filter(({ loopback_only }) => !loopback_only).map(({ port }) => port)
+}
+
 function elsewhereSentence(found: { port: number; loopback_only: boolean }, expected: number): string {
   return found.port === expected
     ? `listening on 127.0.0.1:${expected} alone, expected 0.0.0.0:${expected}`
@@ -101,7 +107,7 @@ function unhealthy(facts: {
   return new BuildFailure(
     'port_not_detected',
     `The app did not listen on port ${port} within ${Math.round(facts.timeout / 1000)} s.`,
-    'Let it listen on 0.0.0.0 and the port in the variable PORT. If it is a worker without HTTP, it cannot be deployed here.',
+    'Let it listen on the address in the variable HOST and the port in the variable PORT. If it is a worker without HTTP, it cannot be deployed here.',
   )
 }
 

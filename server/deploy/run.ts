@@ -15,7 +15,7 @@ import type { Apps, OutputTap } from './apps.ts'
 import type { DeploymentLog } from './build-log.ts'
 import { bundleFile, snapshotFolder } from './bundles.ts'
 import { announce } from './job.ts'
-import { untilHealthy } from './health.ts'
+import { untilHealthy, widePortsOf } from './health.ts'
 import type { YardDeps } from './yard.ts'
 
 /** What a deployment fetches, fixed when it is enqueued and kept in its row. */
@@ -174,6 +174,12 @@ async function healthy(run: Run, candidate: Candidate): Promise<void> {
     clock: run.deps.clock,
     note: (line) => log.note('health_check', `The app is ${line}.`),
   })
+  const wide = await widePortsOf(candidate.instance)
+  if (wide.length > 0)
+    log.note(
+      'health_check',
+      `Warning: the app listens on all addresses of this machine (port ${wide.join(', ')}), so other machines on your network may reach it. Let it listen on the address in the variable HOST, which is 127.0.0.1 here.`,
+    )
 }
 
 async function switchOver(run: Run, candidate: Candidate): Promise<void> {

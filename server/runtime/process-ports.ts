@@ -16,7 +16,7 @@ export function createPorts(): Ports {
         const port = await freePort('127.0.0.1', 0)
         if (port === undefined || taken.has(port)) continue
         taken.add(port)
-        // Apps are told to listen on every address: the port must be free on all of them.
+        // Apps may listen on every address all the same: the port must be free on all of them.
         if ((await freePort('0.0.0.0', port)) === port) return port
         taken.delete(port)
       }
@@ -47,7 +47,7 @@ export function parseListening(text: string, sockets?: Set<string>): { port: num
     const [address = '', port = ''] = (fields[1] ?? '').split(':')
     // Docker's own resolver listens at 127.0.0.11 in every container of a network.
     if (address === '0B00007F') continue
-    const loopback = /^[0-9A-F]{6}7F$/.test(address) || address === '00000000000000000000000001000000'
+    const loopback = /^[0-9A-F]{6}7F$/.test(address) || /^0{24}01000000$|^0{16}FFFF0000[0-9A-F]{6}7F$/.test(address)
     const number = Number.parseInt(port, 16)
     ports.set(number, (ports.get(number) ?? true) && loopback)
   }

@@ -64,7 +64,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       NODE_OPTIONS: heapOption(request.memory_mb, own.NODE_OPTIONS),
       PATH: [...folders, own.PATH ?? options.path ?? defaultPath].join(delimiter),
       PORT: String(port),
-      HOST: '0.0.0.0',
+      HOST: '127.0.0.1',
     }
   }
 
@@ -118,6 +118,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       id,
       deployment_id: request.deployment_id,
       host: '127.0.0.1',
+      on_machine: true,
       port,
       listeningPorts: async () => listeningPortsOf(await group.members()),
     }

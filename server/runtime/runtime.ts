@@ -123,6 +123,8 @@ export interface Instance {
   /** Where the edge and the health check reach it. */
   host: string
   port: number
+  /** It is in the network of this machine itself, so that what it listens on decides who reaches it. */
+  on_machine?: true
   /** Ports that it listens on by now, to explain a failed health check; empty when not known. */
   listeningPorts(): Promise<{ port: number; loopback_only: boolean }[]>
   /** Runs the image's own HEALTHCHECK once; absent when it has none. */

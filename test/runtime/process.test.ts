@@ -23,7 +23,7 @@ describe('process runtime', () => {
       const seen = JSON.parse(lines[0]!) as Record<string, string>
       const names = ['HOME', 'HOST', 'LANG', 'NODE_ENV', 'NODE_OPTIONS', 'PATH', 'PORT', 'SCRIPT', 'TMPDIR', 'npm_config_update_notifier']
       expect(Object.keys(seen).toSorted()).toEqual(names)
-      expect(seen).toMatchObject({ HOST: '0.0.0.0', NODE_ENV: 'production', NODE_OPTIONS: expect.stringContaining('--no-warnings') })
+      expect(seen).toMatchObject({ HOST: '127.0.0.1', NODE_ENV: 'production', NODE_OPTIONS: expect.stringContaining('--no-warnings') })
       const own = join(suite.options.data_dir, 'bundles', suite.app.deployment_id)
       for (const folder of [seen.HOME!, seen.TMPDIR!]) expect(folder.startsWith(own)).toBe(true)
     } finally {
