@@ -3,8 +3,13 @@ const key = 'homeport.session'
 
 /** What shows a request to be of who signed in here. */
 export function sessionHeaders(): Record<string, string> {
-  const session = localStorage.getItem(key)
-  return session === null ? {} : { 'x-homeport-session': session }
+  try {
+    const session = localStorage.getItem(key)
+    return session === null ? {} : { 'x-homeport-session': session }
+  } catch {
+    // A browser that keeps nothing signs nobody in.
+    return {}
+  }
 }
 
 /** Of a sign-in. Without one the browser has a cookie: on the network without HTTPS, where no app has a port of its own. */

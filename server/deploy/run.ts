@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { cp, mkdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { BuildSettings } from '../contract/build-plan.ts'
 import { isoTime } from '../lib/clock.ts'
 import type { Artifact } from '../runtime/runtime.ts'
@@ -113,6 +113,7 @@ async function fetch(run: Run, into: string): Promise<Source> {
     const source = await deps.fetchSource({ request: { kind: 'folder', path: ref.path }, into, log, signal })
     // Kept as it is now, before anything is built in it: a retry or a roll-back starts from here.
     await rm(copy, { recursive: true, force: true })
+    await mkdir(dirname(copy), { recursive: true, mode: 0o700 })
     await cp(source.folder, copy, { recursive: true, verbatimSymlinks: true })
     return source
   }

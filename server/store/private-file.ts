@@ -14,7 +14,7 @@ export function makePrivateFile(path: string): void {
 }
 
 /** Those that earlier versions of Homeport made with the mode of the system. */
-const oldFolders = ['bundles', 'processes', 'toolchains', 'cache', 'work']
+const oldFolders = ['bundles', 'processes', 'toolchains', 'cache', 'work', 'sources']
 
 /** Makes the data folder. Other users enter none of its folders; what else lies in it is not ours to close. */
 export function makeDataFolder(path: string): void {

@@ -12,11 +12,9 @@ beforeAll(async () => {
 })
 afterAll(() => home.remove())
 
-/** Folders of the data folder, down to where the files of apps begin. */
-function foldersIn(folder: string, depth: number): string[] {
-  const found = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory())
-  return found.flatMap(({ name }) => [join(folder, name), ...(depth > 1 ? foldersIn(join(folder, name), depth - 1) : [])])
-}
+/** Of the data folder itself: who cannot enter these gets no further. */
+const foldersIn = (folder: string) =>
+  readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [join(folder, entry.name)] : []))
 
 test('folders that an earlier version left open are closed, and what is not ours stays as it is', () => {
   const folder = mkdtempSync(join(tmpdir(), 'homeport-folders-'))
@@ -36,7 +34,12 @@ test('no other user may enter a folder of the data folder', async () => {
   })
   await home.createProject({ slug: 'open', repo_url: repository.url })
   expect((await home.ended('open', (await home.deploy('open')).id)).error).toBeNull()
-  const open = foldersIn(home.data_dir, 2).filter((folder) => (statSync(folder).mode & 0o077) !== 0)
+  const { body } = await home.instanceOwner.api<{ deployment: { id: string } }>('POST', '/instance/deploy-folder', {
+    path: repository.folder,
+    slug: 'folder',
+  })
+  expect((await home.instanceOwner.ended('folder', body.deployment.id)).error).toBeNull()
+  const open = foldersIn(home.data_dir).filter((folder) => (statSync(folder).mode & 0o077) !== 0)
   expect(open.map((folder) => folder.slice(home.data_dir.length))).toEqual([])
   expect(statSync(home.data_dir).mode & 0o777).toBe(0o700)
   repository.remove()
