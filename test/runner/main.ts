@@ -74,7 +74,10 @@ function fullParts(wanted: string[]): Part[] {
     browserPart('browser', [], 'full'),
   ]
   const unknown = wanted.filter((name) => !parts.some(([part]) => part === name))
-  if (unknown.length > 0) throw new Error(`No such part: ${unknown.join(', ')}. There are ${parts.map(([name]) => name).join(', ')}.`)
+  if (unknown.length > 0) {
+    console.error(`No such part: ${unknown.join(', ')}. There are ${parts.map(([name]) => name).join(', ')}.`)
+    process.exit(2)
+  }
   return wanted.length === 0 ? parts : parts.filter(([name]) => wanted.includes(name))
 }
 

@@ -4,7 +4,7 @@
  * seed across all folders; those that do not compile are replaced. Takes hours; results are added to out/mutants/ as they come.
  */
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { appendFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -13,6 +13,7 @@ import { createDice } from '../support/dice.ts'
 import { testsReachedBy } from './changed.ts'
 import { root, runScript, script } from './command.ts'
 import { listFiles } from './imports.ts'
+import type { RunResult } from './totals.ts'
 
 interface Mutant {
   file: string
@@ -24,8 +25,14 @@ interface Mutant {
   replacement: string
 }
 
-/** What a tier runs, in the order of its price. The first command that fails has found the fault. */
-type Stage = [tier: 'npm test' | 'test:full', what: string, args: string[]]
+/** One command of a tier. */
+interface Stage {
+  tier: 'npm test' | 'test:full'
+  what: string
+  /** A program with its arguments, to which names of test files can be added. */
+  command: string[]
+  files: string[]
+}
 
 /** Texts are no behaviour, and a regular expression has mutations that accept the same. */
 const excluded = ['StringLiteral', 'Regex', 'ObjectLiteral', 'ArrayDeclaration', 'ArrowFunction']
@@ -47,17 +54,19 @@ export async function plantMutants(args: string[]): Promise<number> {
     for await (const mutant of choose(seed, values.area)) {
       const path = join(copy, mutant.file)
       const source = readFileSync(path, 'utf8')
-      writeFileSync(path, mutated(source, mutant))
+      const plant = () => writeFileSync(path, mutated(source, mutant))
+      const remove = () => writeFileSync(path, source)
+      plant()
       try {
         if ((await runScript([script('typescript/bin/tsc'), '-b'], { cwd: copy })).code !== 0) continue
         planted += 1
-        const finder = await findFault(copy, mutant.file)
+        const finder = await findFault(copy, mutant.file, { plant, remove })
         found[finder?.tier ?? 'nobody'] += 1
         appendFileSync(reportFile, `${JSON.stringify({ ...mutant, found_by: finder ?? null })}\n`)
         const change = `${mutant.original.split('\n')[0]} -> ${mutant.replacement.split('\n')[0]}`
         console.log(`${planted}/${count} ${mutant.file}:${mutant.start.line + 1} ${mutant.mutator} (${change}): ${finder?.what ?? 'NOT FOUND'}`)
       } finally {
-        writeFileSync(path, source)
+        remove()
       }
       if (planted === count) break
     }
@@ -70,45 +79,59 @@ export async function plantMutants(args: string[]): Promise<number> {
   return found.nobody === 0 ? 0 : 1
 }
 
-/** Runs the stages until one fails. */
-async function findFault(copy: string, file: string): Promise<{ tier: Stage[0]; what: string } | undefined> {
-  const reached = testsReachedBy([file]).filter((test) => !test.startsWith('test/e2e/') && !test.includes('.full.'))
-  const vitest = (...files: string[]) => [
-    script('vitest/vitest.mjs'),
-    'run',
-    '--config',
-    'test/vitest.config.ts',
-    '--bail=1',
-    '--reporter=json',
-    ...files,
-  ]
-  const browser = [script('@playwright/test/cli.js'), 'test', '--config', 'test/e2e/playwright.config.ts', '-x']
-  const build = [script('vite/bin/vite.js'), 'build', 'renderer', '--logLevel', 'warn']
-  const stages: Stage[] = [
-    ...(reached.length > 0 ? [['npm test', 'tests that the file reaches', vitest(...reached)] satisfies Stage] : []),
-    ['npm test', 'vitest', vitest()],
-    ...(file.startsWith('renderer/') ? [['npm test', 'build', build] satisfies Stage] : []),
-    ['npm test', 'browser', browser],
-    ['test:full', 'vitest', vitest()],
-    ['test:full', 'browser', browser],
-  ]
-  for (const [tier, what, args] of stages) {
-    const { code, output } = await runScript(args, { cwd: copy, env: { HOMEPORT_TEST_TIER: tier === 'test:full' ? 'full' : 'default' } })
-    if (code !== 0) return { tier, what: `${tier}, ${what}: ${firstFailure(output)}` }
+/**
+ * Runs the stages in the order of their price until one fails. A failure counts only if the same tests pass without the fault, so that a
+ * test that fails by itself finds nothing.
+ */
+async function findFault(
+  copy: string,
+  file: string,
+  fault: { plant(): void; remove(): void },
+): Promise<{ tier: Stage['tier']; what: string } | undefined> {
+  for (const { tier, what, command, files } of stagesFor(copy, file)) {
+    const run = (names: string[]) => runStage(copy, tier, [...command, ...names])
+    const failures = await run(files)
+    if (failures === undefined) continue
+    fault.remove()
+    const control = await run([...new Set(failures.map((line) => line.split(': ')[0]!))].filter((name) => name.startsWith('test/')))
+    fault.plant()
+    if (control === undefined) return { tier, what: `${tier}, ${what}: ${failures[0] ?? 'it does not build'}` }
+    console.log(`  fails without the fault too: ${control.join('; ')}`)
   }
   return undefined
 }
 
-function firstFailure(output: string): string {
-  const fullName = /"fullName":"((?:[^"\\]|\\.)*)","status":"failed"/.exec(output)?.[1]
-  return (
-    fullName ??
-    output
-      .split('\n')
-      .find((line) => /✘|^\s+\d+\) |error/i.test(line))
-      ?.trim() ??
-    'it failed'
-  )
+function stagesFor(copy: string, file: string): Stage[] {
+  const reached = testsReachedBy([file]).filter((test) => !test.startsWith('test/e2e/') && !test.includes('.full.'))
+  const reporter = (tool: string) => join(copy, `test/runner/${tool}-reporter.ts`)
+  const vitest = [script('vitest/vitest.mjs'), 'run', '--config', 'test/vitest.config.ts', '--bail=1', `--reporter=${reporter('vitest')}`]
+  const browser = [
+    script('@playwright/test/cli.js'),
+    'test',
+    '--config',
+    'test/e2e/playwright.config.ts',
+    '-x',
+    `--reporter=${reporter('playwright')}`,
+  ]
+  const build = [script('vite/bin/vite.js'), 'build', 'renderer', '--logLevel', 'warn']
+  return [
+    ...(reached.length > 0 ? [{ tier: 'npm test', what: 'tests that the file reaches', command: vitest, files: reached } satisfies Stage] : []),
+    { tier: 'npm test', what: 'vitest', command: vitest, files: [] },
+    ...(file.startsWith('renderer/') ? [{ tier: 'npm test', what: 'build', command: build, files: [] } satisfies Stage] : []),
+    { tier: 'npm test', what: 'browser', command: browser, files: [] },
+    { tier: 'test:full', what: 'vitest', command: vitest, files: [] },
+    { tier: 'test:full', what: 'browser', command: browser, files: [] },
+  ]
+}
+
+/** Failures as `file: name of the test`, without any when the command wrote no result; `undefined` if it succeeds. */
+async function runStage(copy: string, tier: Stage['tier'], command: string[]): Promise<string[] | undefined> {
+  const result_file = join(copy, 'out', 'stage.json')
+  rmSync(result_file, { force: true })
+  const env = { HOMEPORT_TEST_TIER: tier === 'test:full' ? 'full' : 'default', HOMEPORT_TEST_RESULT: result_file }
+  const { code } = await runScript(command, { cwd: copy, env })
+  if (code === 0) return undefined
+  return existsSync(result_file) ? (JSON.parse(readFileSync(result_file, 'utf8')) as RunResult).failures : []
 }
 
 /** Mutants in random order: an area, a file of it, a mutation of the file. */
