@@ -30,7 +30,7 @@ export const databaseOperations = {
     params: projectParams,
     query: empty,
     success: { status: 201, json: shown.extend({ deployment_id: z.string().nullable() }) },
-    errors: ['payment_method_required', 'project_not_found', 'database_exists', 'database_unavailable', 'storage_full'],
+    errors: ['payment_method_required', 'project_not_found', 'database_exists', 'database_unavailable', 'storage_full', 'runtime_not_isolated'],
   }),
   getDatabase: operation({
     method: 'GET',
@@ -54,7 +54,7 @@ export const databaseOperations = {
     params: projectParams,
     query: empty,
     success: { status: 204 },
-    errors: ['project_not_found', 'database_not_found', 'database_unavailable', 'storage_full'],
+    errors: ['project_not_found', 'database_not_found', 'database_unavailable', 'storage_full', 'runtime_not_isolated'],
   }),
 }
 

@@ -128,7 +128,7 @@ export const deploymentOperations = {
     params: projectParams,
     query: empty,
     success: { status: 201, json: queued },
-    errors: ['project_not_connected', 'project_not_found'],
+    errors: ['project_not_connected', 'project_not_found', 'runtime_not_isolated'],
     is_atomic: true,
   }),
   retryDeployment: operation({
@@ -140,7 +140,7 @@ export const deploymentOperations = {
     params: projectIdParams,
     query: empty,
     success: { status: 201, json: queued },
-    errors: ['project_not_found', 'deployment_not_found'],
+    errors: ['project_not_found', 'deployment_not_found', 'runtime_not_isolated'],
     is_atomic: true,
   }),
   cancelDeployment: operation({
@@ -163,7 +163,7 @@ export const deploymentOperations = {
     params: projectIdParams,
     query: empty,
     success: { status: 201, json: queued },
-    errors: ['project_not_found', 'deployment_not_found', 'rollback_not_allowed'],
+    errors: ['project_not_found', 'deployment_not_found', 'rollback_not_allowed', 'runtime_not_isolated'],
     is_atomic: true,
   }),
   listDeployments: operation({

@@ -65,7 +65,7 @@ export const envVarOperations = {
     query: empty,
     body: z.union([z.strictObject({ vars: z.array(newEnvVar).min(limits.env_vars.min).max(limits.env_vars.max) }), newEnvVar]),
     success: { status: 201, json: z.object({ created: z.array(created), skipped: z.array(skipped), deployment_id: z.string().nullable() }) },
-    errors: ['invalid_input', 'project_not_found', 'env_vars_exist'],
+    errors: ['invalid_input', 'project_not_found', 'env_vars_exist', 'runtime_not_isolated'],
     is_atomic: true,
   }),
   updateEnvVar: operation({
@@ -91,6 +91,6 @@ export const envVarOperations = {
     params: projectIdParams,
     query: empty,
     success: { status: 204 },
-    errors: ['project_not_found', 'env_var_not_found'],
+    errors: ['project_not_found', 'env_var_not_found', 'runtime_not_isolated'],
   }),
 }

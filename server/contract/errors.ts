@@ -12,6 +12,7 @@ export const errorStatus = {
   email_not_verified: 403,
   forbidden: 403,
   origin_not_allowed: 403,
+  runtime_not_isolated: 403,
   project_not_found: 404,
   deployment_not_found: 404,
   domain_not_found: 404,

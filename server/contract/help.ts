@@ -96,6 +96,7 @@ export const helpOfError: Record<ErrorCode, HelpTopic | null> = {
   remote_unreachable: 'instances',
   billing_not_configured: 'plans',
   purchase_not_configured: 'domains',
+  runtime_not_isolated: 'engine',
   runtime_unavailable: 'engine',
   database_unavailable: 'databases',
   database_busy: 'databases',

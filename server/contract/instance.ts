@@ -186,7 +186,7 @@ export const instanceOperations = {
       name: z.string().min(limits.name.min).max(limits.name.max).optional(),
     }),
     success: { status: 201, json: z.object({ project, deployment }) },
-    errors: ['invalid_input', 'slug_reserved', 'slug_taken', 'plan_limit_reached', 'email_not_verified'],
+    errors: ['invalid_input', 'slug_reserved', 'slug_taken', 'plan_limit_reached', 'email_not_verified', 'runtime_not_isolated'],
   }),
   doctor: operation({
     method: 'GET',

@@ -20,7 +20,7 @@ export const uploadOperations = {
     query: empty,
     upload: { types: archiveTypes, max_bytes: limits.upload.packed_bytes },
     success: deploymentOperations.deployProject.success,
-    errors: ['invalid_input', 'invalid_archive', 'project_not_found', 'storage_full'],
+    errors: ['invalid_input', 'invalid_archive', 'project_not_found', 'storage_full', 'runtime_not_isolated'],
     is_atomic: true,
   }),
 }

@@ -1,13 +1,15 @@
 import type { RuntimeName, RuntimeState } from '../contract/deployments.ts'
+import { Problem } from '../contract/errors.ts'
 import { limits } from '../contract/limits.ts'
 import type { Route } from '../edge/edge.ts'
 import { isoTime } from '../lib/clock.ts'
-import type { Exit, FoundInstance, Runtime } from '../runtime/runtime.ts'
+import { type Exit, type FoundInstance, type Runtime, StartFailure } from '../runtime/runtime.ts'
 import { updatePreview } from '../store/previews.ts'
 import { findProject } from '../store/projects.ts'
 import { type App, type AppSpec, type Candidate, logOf } from './app.ts'
 import { createLogWriter, type LogWriter } from './log-writer.ts'
 import { untilHealthy } from './health.ts'
+import { requireIsolation } from './isolation.ts'
 import { createSleepWatch } from './sleep.ts'
 import { type AppUsage, createUsageLooks } from './usage.ts'
 import type { YardDeps } from './yard.ts'
@@ -105,8 +107,15 @@ export function createApps(deps: YardDeps): Apps {
     }
   }
 
+  const allowed = (spec: AppSpec) =>
+    deps.store.db.read((tx) => {
+      const project = findProject(tx, spec.project_id)
+      if (project) requireIsolation(tx, project, runtimeOf(spec))
+    })
+
   const launch = async (spec: AppSpec, signal: AbortSignal, tap?: OutputTap): Promise<Candidate> => {
     if (spec.artifact.kind === 'static') return { spec, instance: null, ended: new Promise(() => {}) }
+    await allowed(spec)
     const { ended, observer } = observe(spec, tap)
     tell(spec, 'starting')
     const instance = await runtimeOf(spec).start({
@@ -203,6 +212,8 @@ export function createApps(deps: YardDeps): Apps {
       if (candidate) await halt(candidate).catch(() => {})
       if (signal.aborted) return
       deps.log.warn('app_not_back', { deployment: app.spec.deployment_id, error })
+      // The owner of the app looks for the reason in its log.
+      if (error instanceof Problem || error instanceof StartFailure) observe(app.spec).observer.onLine('stderr', `Not started: ${error.message}`)
       const { available } = await runtimeOf(app.spec).probe()
       // An engine that is away is nobody's crash: it is asked again soon.
       if (available) app.exits = [...app.exits, deps.clock.monotonic()]

@@ -18,6 +18,7 @@ import {
 import { listProjectsWithHostnames, removeDomainsOf } from '../store/domains.ts'
 import type { Tx } from '../store/open.ts'
 import { findProject, settleProjectStatus, updateProject } from '../store/projects.ts'
+import type { ProjectRow } from '../store/tables.ts'
 import { forgetPreviewed, listOpenPreviews, openPreview, removePreview } from '../store/previews.ts'
 import { logOf } from './app.ts'
 import { createApps } from './apps.ts'
@@ -25,12 +26,14 @@ import { dropBundle, keepBundle, sweepBundles } from './bundles.ts'
 import { followBuild, followRuntime } from './follow.ts'
 import { announce, endDeployment } from './job.ts'
 import { newDeployment, type EnqueueRequest } from './new-deployment.ts'
+import { requireIsolation } from './isolation.ts'
 import { createOutgoing } from './outgoing.ts'
 import { closeRows, type Push, receive, type Reception } from './previews.ts'
 import { type Needs, readNeeds } from './keep.ts'
 import { type Cleanup, clearAttempts, pruneAll, reap } from './reaper.ts'
 import { recoverApps, recoverQueue } from './recover.ts'
 import { createRoutes } from './routes.ts'
+import type { SourceRef } from './run.ts'
 import { isTerminal, steps } from './states.ts'
 import type { AppUsage } from './usage.ts'
 import { createWorker } from './worker.ts'
@@ -46,6 +49,9 @@ export interface Engine {
   enqueue<T>(request: EnqueueRequest, show: (tx: Tx, deploymentId: string) => T): Promise<{ deployment_id: string; source: SourceKind; shown: T }>
   /** The same in a transaction of the caller's, who calls `begin` once it is committed. */
   enqueueWithin(tx: Tx, request: EnqueueRequest & { source: { kind: 'same_as' } }): { deployment_id: string; begin(): void }
+
+  /** Throws `runtime_not_isolated` where `enqueue` would, for what must be refused before it has begun. */
+  requireIsolation(tx: Tx, project: ProjectRow): void
 
   /** A commit was found on a branch: it is deployed where that is wanted, and was not done by hand meanwhile. */
   push(push: Push): Promise<Reception>
@@ -201,6 +207,7 @@ export function createEngine(options: YardOptions): Engine {
     const project = findProject(tx, request.project_id)
     if (!project) throw new Problem('project_not_found', 'The project was removed meanwhile.')
     const deployment = newDeployment(tx, project, request, { id, runtime: options.default_runtime, now: now() })
+    requireIsolation(tx, project, deps.runtime(deployment.runtime), JSON.parse(deployment.source_request) as SourceRef)
     for (const older of findQueuedOf(tx, deployment)) {
       swapStatus(tx, older.id, ['queued'], 'canceled', { finished_at: now() })
       closeSteps(tx, older.id, 'canceled', now())
@@ -261,6 +268,8 @@ export function createEngine(options: YardOptions): Engine {
       const row = insert(tx, request, newId('dpl'))
       return { deployment_id: row.id, begin: () => ring(row) }
     },
+
+    requireIsolation: (tx, project) => requireIsolation(tx, project, deps.runtime(options.default_runtime)),
 
     cancel,
 

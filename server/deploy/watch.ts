@@ -1,4 +1,5 @@
 import { setImmediate as breathe } from 'node:timers/promises'
+import { Problem } from '../contract/errors.ts'
 import { isoTime, type Timer } from '../lib/clock.ts'
 import type { BranchesRequest, RepositoryEvents } from '../source/index.ts'
 import { SourceFailure } from '../source/source.ts'
@@ -163,19 +164,18 @@ export function createWatcher(options: WatcherOptions): Watcher {
     listen(entry)
     // Before the look: what changes after it is heard.
     await entry.events?.renew()
-    let heads: Map<string, string>
     try {
-      heads = await options.listBranches(
+      const heads = await options.listBranches(
         { url: entry.url, credentials: readCredentials(options, facts.project), allow_local: facts.project.repo_is_trusted === 1 },
         ended.signal,
       )
+      await reconcile(facts, entry, heads)
+      entry.failures = 0
     } catch (error) {
       if (ended.signal.aborted) return
       entry.failures++
       return fail(entry, facts.watch, error)
     }
-    entry.failures = 0
-    await reconcile(facts, entry, heads)
   }
 
   const listen = (entry: Watched): void => {
@@ -190,9 +190,14 @@ export function createWatcher(options: WatcherOptions): Watcher {
 
   /** What is known stays as it is: a look that failed closes nothing. */
   const fail = async (entry: Watched, before: WatchRow, error: unknown): Promise<void> => {
-    if (!(error instanceof SourceFailure)) log.error('repository_not_looked_at', { project: entry.project_id, error })
+    const isRefused = error instanceof Problem && error.code === 'runtime_not_isolated'
+    if (!(error instanceof SourceFailure) && !isRefused) log.error('repository_not_looked_at', { project: entry.project_id, error })
     const message =
-      error instanceof SourceFailure ? `${error.message} ${error.hint}` : 'The repository could not be looked at for a reason of Homeport’s own.'
+      error instanceof SourceFailure
+        ? `${error.message} ${error.hint}`
+        : isRefused
+          ? error.message
+          : 'The repository could not be looked at for a reason of Homeport’s own.'
     await db.write((tx) => {
       if (findProject(tx, entry.project_id)?.repo_url === entry.url) updateWatch(tx, entry.project_id, { message, checked_at: isoTime(clock.now()) })
     })

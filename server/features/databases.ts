@@ -11,7 +11,7 @@ import { projectFor } from './access.ts'
 import type { Context } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import * as gates from './gates.ts'
-import { redeploy } from './redeploy.ts'
+import { redeploy, requireRedeployable } from './redeploy.ts'
 
 type DatabaseHandlers = Pick<Handlers<Context>, 'createDatabase' | 'getDatabase' | 'deleteDatabase'>
 
@@ -25,6 +25,7 @@ export function createDatabaseHandlers(deps: FeatureDeps): DatabaseHandlers {
       const project = projectFor(tx, caller, slug)
       const account = findAccount(tx, project.account_id)
       if (account) gates.cardGiven(account, 'A database', deps.clock.now())
+      requireRedeployable(tx, deps, project)
       return project
     })
 
@@ -44,7 +45,11 @@ export function createDatabaseHandlers(deps: FeatureDeps): DatabaseHandlers {
     },
 
     async deleteDatabase({ caller }, { params }) {
-      const project = await db.read((tx) => projectFor(tx, caller, params.slug))
+      const project = await db.read((tx) => {
+        const found = projectFor(tx, caller, params.slug)
+        requireRedeployable(tx, deps, found)
+        return found
+      })
       if (!(await reached(databases.remove(project.id)))) throw noDatabase()
       await redeploy(deps, project.id)
       bus.emit(`project:${project.id}`)

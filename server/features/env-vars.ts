@@ -9,7 +9,7 @@ import type { EnvVarRow } from '../store/tables.ts'
 import { projectFor } from './access.ts'
 import type { Caller, Context } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
-import { redeploy, redeployWithin } from './redeploy.ts'
+import { redeployWithin } from './redeploy.ts'
 
 type EnvVarHandlers = Pick<Handlers<Context>, 'listEnvVars' | 'createEnvVars' | 'updateEnvVar' | 'deleteEnvVar'>
 
@@ -98,13 +98,13 @@ export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
     },
 
     async deleteEnvVar({ caller }, { params }) {
-      const row = await db.write((tx) => {
-        const found = envVarFor(tx, caller, params)
-        deleteEnvVar(tx, found.id)
-        return found
+      const { project_id, redeployed } = await db.write((tx) => {
+        const { id, project_id, environment } = envVarFor(tx, caller, params)
+        deleteEnvVar(tx, id)
+        return { project_id, redeployed: environment === 'preview' ? undefined : redeployWithin(tx, deps, project_id) }
       })
-      if (row.environment !== 'preview') await redeploy(deps, row.project_id)
-      deps.bus.emit(`project:${row.project_id}`)
+      redeployed?.begin()
+      deps.bus.emit(`project:${project_id}`)
     },
   }
 }

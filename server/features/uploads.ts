@@ -9,7 +9,12 @@ export function createUploadHandlers(deps: FeatureDeps): Pick<Handlers<Context>,
   return {
     async uploadProject(context, { params, upload }) {
       const { caller, signal } = context
-      const project = await deps.store.db.read((tx) => projectFor(tx, caller, params.slug))
+      const project = await deps.store.db.read((tx) => {
+        const found = projectFor(tx, caller, params.slug)
+        // Before a large archive is taken.
+        deps.engine.requireIsolation(tx, found)
+        return found
+      })
       const archive = await deps.archives.receive(upload, signal).catch((error: unknown) => {
         throw signal.aborted ? new Problem('bad_request', 'The connection ended before the archive was taken.', { cause: error }) : error
       })

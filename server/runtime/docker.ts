@@ -27,6 +27,7 @@ export function createDockerRuntime(options: RuntimeOptions, engine: Engine = cr
 
   return {
     name: 'docker',
+    isolates: true,
 
     async probe() {
       try {

@@ -140,6 +140,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
 
   return {
     name: 'process',
+    isolates: false,
 
     async probe() {
       return { available: true, version: null, reason: 'Apps run as processes of this machine; they are not isolated from it.' }

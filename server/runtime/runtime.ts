@@ -11,6 +11,8 @@ import type { Log } from '../lib/log.ts'
  */
 export interface Runtime {
   readonly name: RuntimeName
+  /** Whether it keeps builds and apps from this machine and from each other. Accounts other than the instance owner's use no other. */
+  readonly isolates: boolean
 
   /** Whether it can work now. Never throws; quick (under 2 s). */
   probe(): Promise<{ available: boolean; version: string | null; reason: string }>

@@ -65,7 +65,7 @@ describe('POST database', () => {
     expect((await world.ask(carded, 'POST', path('carded'))).status).toBe(201)
 
     // The instance owner's account, by the settings that emulate a plan: what is there stays, and is told as before.
-    await world.home.instanceOwner.createProject({ slug: 'emulated' })
+    await world.home.createProject({ slug: 'emulated' })
     expect((await world.ask('instance_owner', 'POST', path('emulated'))).status).toBe(201)
     await world.ask('instance_owner', 'PATCH', '/instance/settings', { plan: 'starter', payment_method: false })
     expectRefusal(await world.ask('instance_owner', 'POST', path('emulated')), 402, 'payment_method_required')

@@ -8,14 +8,14 @@ import { generateApi } from 'swagger-typescript-api'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operations } from '../../server/contract/index.ts'
 import { tgzOf } from '../support/archives.ts'
-import { type AccountPlatform, sharedPlatform } from '../support/shared-platform.ts'
+import { type SharedPlatform, sharedPlatform } from '../support/shared-platform.ts'
 
 /*
  * What a customer does with /openapi.json: a public generator makes a typed client of it, the compiler takes it and a program
  * written against it, and that program does the main job against a running instance.
  */
 
-let home: AccountPlatform
+let home: SharedPlatform
 let folder: string
 const run = promisify(execFile)
 const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc')

@@ -175,7 +175,7 @@ describe('a folder of this machine', () => {
     expect(answer.status).toBe(201)
     const { project, deployment } = answer.body as { project: { id: string; slug: string; name: string }; deployment: { id: string } }
     expect(project).toMatchObject({ slug: 'from-folder', name: 'From a folder' })
-    expect(await world.home.instanceOwner.ended('from-folder', deployment.id)).toMatchObject({
+    expect(await world.home.ended('from-folder', deployment.id)).toMatchObject({
       status: 'ready',
       source: 'folder',
       is_dirty: true,
@@ -184,7 +184,7 @@ describe('a folder of this machine', () => {
     expect((await world.home.edge('from-folder.localhost')).body).toBe('uncommitted')
     const again = await world.ask('instance_owner', 'POST', '/instance/deploy-folder', { path: repository.folder, slug: 'from-folder' })
     expect((again.body.project as { id: string }).id).toBe(project.id)
-    await world.home.instanceOwner.ended('from-folder', (again.body.deployment as { id: string }).id)
+    await world.home.ended('from-folder', (again.body.deployment as { id: string }).id)
     repository.remove()
   })
 

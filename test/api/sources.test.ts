@@ -67,7 +67,7 @@ async function send(slug: string, archive: Buffer, type = 'application/gzip'): P
 async function deployFolder(slug: string, path: string): Promise<DeploymentDetail> {
   const answer = await world.ask('instance_owner', 'POST', '/instance/deploy-folder', { path, slug })
   expect(answer.status).toBe(201)
-  return world.home.instanceOwner.ended(slug, (answer.body.deployment as { id: string }).id)
+  return world.home.ended(slug, (answer.body.deployment as { id: string }).id)
 }
 
 describe('GET source', () => {

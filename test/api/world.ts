@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import { makeRepository, tinyServer } from '../support/repository.ts'
 import type { Repository } from '../support/repository.ts'
-import { type AccountPlatform, sharedPlatform } from '../support/shared-platform.ts'
+import { type SharedPlatform, sharedPlatform } from '../support/shared-platform.ts'
 
 /**
  * A new account on the shared platform, with people in and around it: `owner` of the account, `member` of its team, `stranger` with
@@ -18,12 +18,12 @@ export interface Answer {
 }
 
 export interface World {
-  home: AccountPlatform
+  home: SharedPlatform
   tokens: Record<Who, string | null>
   repository: Repository
   /** Projects with this repository are made by `home.createProject`: a folder is linked by the owner of the instance alone. */
   ask(who: Who | { token: string }, method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
-  add: AccountPlatform['addPerson']
+  add: SharedPlatform['addPerson']
   close(): Promise<void>
 }
 
@@ -37,10 +37,10 @@ export async function startWorld(): Promise<World> {
     stranger: (await add('stranger@example.com')).token,
     gone: (await add('gone@example.com')).token,
     nobody: null,
-    instance_owner: home.instanceOwner.token,
+    instance_owner: home.owner.token,
   }
-  await home.instanceOwner.api('DELETE', '/instance/users/gone%40example.com')
-  await home.instanceOwner.api('POST', '/instance/team', { owner_email: home.owner.user.email, member_email: 'member@example.com' })
+  await home.api('DELETE', '/instance/users/gone%40example.com')
+  await home.api('POST', '/instance/team', { owner_email: home.owner.user.email, member_email: 'member@example.com' })
 
   const ask: World['ask'] = async (who, method, path, body, headers = {}) => {
     const token = typeof who === 'string' ? tokens[who] : who.token

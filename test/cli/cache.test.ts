@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type CommandLine, commandLine } from '../support/command.ts'
 import { get } from '../support/edge.ts'
 import { newFolder } from '../support/instance-process.ts'
-import { type AccountPlatform, sharedPlatform } from '../support/shared-platform.ts'
+import { type SharedPlatform, sharedPlatform } from '../support/shared-platform.ts'
 
 const folder = newFolder('cache-command')
-let home: AccountPlatform
+let home: SharedPlatform
 let run: CommandLine
 
 beforeAll(async () => {

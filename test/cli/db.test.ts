@@ -6,10 +6,10 @@ import { asked } from '../database/guests.ts'
 import { runCommand } from '../support/command.ts'
 import { homeport, newFolder } from '../support/instance-process.ts'
 import { requires } from '../support/requirements.ts'
-import { type AccountPlatform, sharedPlatform } from '../support/shared-platform.ts'
+import { type SharedPlatform, sharedPlatform } from '../support/shared-platform.ts'
 
 const folder = newFolder('db')
-let home: AccountPlatform
+let home: SharedPlatform
 
 beforeAll(async () => {
   home = await sharedPlatform()
@@ -20,7 +20,7 @@ afterAll(async () => {
   folder.remove()
 })
 
-const run = (...args: string[]) => runCommand({ api_url: home.platform.api_url, token: home.instanceOwner.token }, folder.path, ['db', ...args])
+const run = (...args: string[]) => runCommand({ api_url: home.platform.api_url, token: home.owner.token }, folder.path, ['db', ...args])
 const psql = (...args: string[]) => homeport(['db', 'psql', 'shop', '--data', home.data_dir, '--', '--no-psqlrc', ...args])
 const json = (text: string) => JSON.parse(text) as Record<string, never>
 const passwordOf = (url: string) => new URL(url).password

@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { metricsBuckets, type Metrics } from '../../server/contract/metrics.ts'
 import { type CommandLine, commandLine } from '../support/command.ts'
 import { newFolder } from '../support/instance-process.ts'
-import { type AccountPlatform, sharedPlatform } from '../support/shared-platform.ts'
+import { type SharedPlatform, sharedPlatform } from '../support/shared-platform.ts'
 
 const folder = newFolder('metrics-command')
-let home: AccountPlatform
+let home: SharedPlatform
 let run: CommandLine
 
 beforeAll(async () => {

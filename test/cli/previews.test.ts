@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { commitOn, previewOf, watched } from '../support/branches.ts'
 import { type CommandLine, commandLine } from '../support/command.ts'
 import { makeRepository } from '../support/repository.ts'
-import { type AccountPlatform, sharedPlatform } from '../support/shared-platform.ts'
+import { type SharedPlatform, sharedPlatform } from '../support/shared-platform.ts'
 
 const repository = makeRepository({ 'index.html': 'main' })
-let home: AccountPlatform
+let home: SharedPlatform
 let run: CommandLine
 
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ApiToken } from '../../server/contract/tokens.ts'
 import { type CommandLine, commandLine } from '../support/command.ts'
-import { type AccountPlatform, sharedPlatform } from '../support/shared-platform.ts'
+import { type SharedPlatform, sharedPlatform } from '../support/shared-platform.ts'
 
-let home: AccountPlatform
+let home: SharedPlatform
 let run: CommandLine
 
 beforeAll(async () => {

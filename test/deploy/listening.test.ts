@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeRepository } from '../support/repository.ts'
-import { type AccountPlatform, sharedPlatform } from '../support/shared-platform.ts'
+import { type SharedPlatform, sharedPlatform } from '../support/shared-platform.ts'
 
-let home: AccountPlatform
+let home: SharedPlatform
 beforeAll(async () => {
   home = await sharedPlatform()
 })

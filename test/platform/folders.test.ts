@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeDataFolder } from '../../server/store/private-file.ts'
 import { makeRepository } from '../support/repository.ts'
-import { type AccountPlatform, sharedPlatform } from '../support/shared-platform.ts'
+import { type SharedPlatform, sharedPlatform } from '../support/shared-platform.ts'
 
-let home: AccountPlatform
+let home: SharedPlatform
 beforeAll(async () => {
   home = await sharedPlatform()
 })
@@ -34,11 +34,11 @@ test('no other user may enter a folder of the data folder', async () => {
   })
   await home.createProject({ slug: 'open', repo_url: repository.url })
   expect((await home.ended('open', (await home.deploy('open')).id)).error).toBeNull()
-  const { body } = await home.instanceOwner.api<{ deployment: { id: string } }>('POST', '/instance/deploy-folder', {
+  const { body } = await home.api<{ deployment: { id: string } }>('POST', '/instance/deploy-folder', {
     path: repository.folder,
     slug: 'folder',
   })
-  expect((await home.instanceOwner.ended('folder', body.deployment.id)).error).toBeNull()
+  expect((await home.ended('folder', body.deployment.id)).error).toBeNull()
   const open = foldersIn(home.data_dir).filter((folder) => (statSync(folder).mode & 0o077) !== 0)
   expect(open.map((folder) => folder.slice(home.data_dir.length))).toEqual([])
   expect(statSync(home.data_dir).mode & 0o777).toBe(0o700)
