@@ -2,12 +2,13 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { EventStream, StreamEvent } from '../../server/contract/operation.ts'
+import type { EventStream } from '../../server/contract/operation.ts'
 import type { Context } from '../../server/features/context.ts'
 import type { GateOptions } from '../../server/http/index.ts'
 import { newId } from '../../server/lib/id.ts'
 import { insertDeployment } from '../../server/store/deployments.ts'
 import { type ApiServer, bearer, startApiServer } from '../support/api-server.ts'
+import { aborted, silentStream } from '../support/event-stream.ts'
 import { deploymentRow } from '../support/rows.ts'
 import { until } from '../support/until.ts'
 
@@ -39,23 +40,15 @@ beforeAll(async () => {
   await server.createProject('abc')
 })
 beforeEach(() => {
-  source = ({ signal }) => silence(signal)
+  source = ({ signal }) => silentStream(signal)
   opened = 0
 })
 afterAll(() => server.close())
 
-/** Resolves when the reader has gone, or the platform ends the stream. */
-const over = (signal: AbortSignal) => new Promise((resolve) => signal.addEventListener('abort', resolve))
-
-async function* silence(signal: AbortSignal): AsyncGenerator<StreamEvent> {
-  await over(signal)
-  yield* []
-}
-
 /** A file that never comes to its end. */
 async function* endlessFile(signal: AbortSignal): AsyncGenerator<Uint8Array> {
   yield Buffer.from('begun')
-  await over(signal)
+  await aborted(signal)
 }
 
 describe('a stream of a project ends within 5 s when its reader', () => {

@@ -11,6 +11,7 @@ import type { GateOptions } from '../../server/http/index.ts'
 import { createStreams, frame } from '../../server/http/sse.ts'
 import { silentLog } from '../../server/lib/log.ts'
 import { type ApiServer, bearer, startApiServer } from '../support/api-server.ts'
+import { aborted, silentStream } from '../support/event-stream.ts'
 import { createTestClock } from '../support/test-clock.ts'
 import { until } from '../support/until.ts'
 
@@ -41,19 +42,10 @@ beforeAll(async () => {
   await server.createProject('abc')
 })
 beforeEach(() => {
-  source = ({ signal }) => silence(signal)
+  source = ({ signal }) => silentStream(signal)
   lastEventIds = []
 })
 afterAll(() => server.close())
-
-/** Resolves when the reader has gone, or the platform ends the stream. */
-const over = (signal: AbortSignal) => new Promise((resolve) => signal.addEventListener('abort', resolve))
-
-/** A source without events, which ends when it is told to. */
-async function* silence(signal: AbortSignal): AsyncGenerator<StreamEvent> {
-  await over(signal)
-  yield* []
-}
 
 /** Reads a stream as a browser would: fields by the rules of Server-Sent Events. */
 function parseEvents(text: string) {
@@ -214,7 +206,7 @@ describe('the end of a stream', () => {
     source = async function* ({ signal }) {
       try {
         yield { data: 'x' }
-        await over(signal)
+        await aborted(signal)
       } finally {
         ended.resolve()
       }
@@ -227,16 +219,16 @@ describe('the end of a stream', () => {
   it('comes with a time to return when the platform stops', async () => {
     const other = await startApiServer({ replace: withSource })
     await other.createProject('abc')
-    const aborted = Promise.withResolvers<unknown>()
+    const ended = Promise.withResolvers<unknown>()
     source = async function* ({ signal }) {
       yield { data: 'x' }
-      aborted.resolve(over(signal))
-      await aborted.promise
+      ended.resolve(aborted(signal))
+      await ended.promise
     }
     const answer = await other.fetch(path, { headers: bearer(other.owner.token) })
     const [text] = await Promise.all([answer.text(), other.close()])
     expect(parseEvents(text).at(-1)).toMatchObject({ retry: '1000' })
-    await aborted.promise
+    await ended.promise
   })
 
   it('comes within 5 s when the token or session behind it is revoked, and for those alone', async () => {

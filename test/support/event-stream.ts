@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import type { RuntimeLogLine, RuntimeStateEvent } from '../../server/contract/deployments.ts'
+import type { StreamEvent } from '../../server/contract/operation.ts'
 
 export interface ServerEvent {
   id: string | undefined
@@ -83,4 +84,13 @@ export function stall(url: string, token: string): { end(): void } {
   })
   socket.on('error', () => {})
   return { end: () => void socket.destroy() }
+}
+
+/** Resolves when the reader has disconnected, or the platform ends the stream. */
+export const aborted = (signal: AbortSignal): Promise<unknown> => new Promise((resolve) => signal.addEventListener('abort', resolve))
+
+/** A stream without events, which stays open until it is aborted. */
+export async function* silentStream(signal: AbortSignal): AsyncGenerator<StreamEvent> {
+  await aborted(signal)
+  yield* []
 }
