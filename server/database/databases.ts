@@ -126,13 +126,15 @@ export function createDatabases(options: DatabasesOptions) {
   }
 
   /** Makes it on the server, fills it, and only then says that it is there; what fails is undone. */
-  const finish = async (row: DatabaseRow, fill: (opened: OpenDatabase) => Promise<void> = async () => {}): Promise<DatabaseRow> => {
+  const finish = async <R>(row: DatabaseRow, fill?: (opened: OpenDatabase) => Promise<void>, alongside?: (tx: Tx) => R): Promise<R | undefined> => {
     try {
       const opened = open(row)
       await opened.server.create(opened.spec)
-      await fill(opened)
-      if (!(await db.write((tx) => markDatabaseReady(tx, row.db_name)))) throw new Error('The database was let go of meanwhile.')
-      return { ...row, is_ready: 1 }
+      await fill?.(opened)
+      return await db.write((tx) => {
+        if (!markDatabaseReady(tx, row.db_name)) throw new Error('The database was removed meanwhile.')
+        return alongside?.(tx)
+      })
     } catch (error) {
       await drop(row)
       throw error
@@ -150,14 +152,18 @@ export function createDatabases(options: DatabasesOptions) {
     open,
     exclusive,
 
-    /** Makes the project's own; undefined when there is one already, or one is being made. */
-    async create(projectId: string): Promise<{ row: DatabaseRow; place: Place } | undefined> {
+    /**
+     * Makes the project's own; undefined when there is one already, or one is being made. `alongside` runs in the transaction that says
+     * that it is there, `result` is what it returned.
+     */
+    async create<R>(projectId: string, alongside?: (tx: Tx) => R): Promise<{ row: DatabaseRow; place: Place; result: R | undefined } | undefined> {
       if (await find(projectId)) return undefined
       return exclusive(projectId, async () => {
         const begun = await make(projectId, '', options.default_runtime)
         if (!begun) return undefined
-        const row = await finish(begun)
-        return { row, place: await look(row) }
+        const result = await finish(begun, undefined, alongside)
+        const row: DatabaseRow = { ...begun, is_ready: 1 }
+        return { row, place: await look(row), result }
       })
     },
 
@@ -169,16 +175,19 @@ export function createDatabases(options: DatabasesOptions) {
 
     look,
 
-    /** Drops the project's own, after `beforeDrop`. False: there is none. */
-    remove: (projectId: string): Promise<boolean> =>
+    /** Drops the project's own, after `beforeDrop`; undefined when there is none. `alongside` as with `create`. */
+    remove: <R>(projectId: string, alongside?: (tx: Tx) => R): Promise<{ result: R | undefined } | undefined> =>
       exclusive(projectId, async () => {
         const row = await find(projectId)
-        if (!row) return false
+        if (!row) return undefined
         if (row.is_ready === 1) await options.beforeDrop?.(open(row))
-        await db.write((tx) => letGo(tx, row))
+        const result = await db.write((tx) => {
+          letGo(tx, row)
+          return alongside?.(tx)
+        })
         await servers[row.driver].drop(row).catch((error: unknown) => log.warn('database_drop_postponed', { db_name: row.db_name, error }))
         options.bus.emit('cleanup')
-        return true
+        return { result }
       }),
 
     async variablesFor(projectId: string, target: 'production' | 'preview', branch: string | null, runtime: RuntimeName): Promise<DatabaseVariables> {

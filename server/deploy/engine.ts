@@ -159,6 +159,23 @@ export function createEngine(options: YardOptions): Engine {
     for (const row of await store.db.read((tx) => listOpenOf(tx, projectId))) await cancel(row.id)
   }
 
+  /** Cancels what is under way and takes all traffic away. A deployment that began in between is canceled too. */
+  const endAll = async (projectId: string): Promise<ReturnType<typeof listCurrent>> => {
+    for (;;) {
+      await cancelAll(projectId)
+      const ended = await store.db.write((tx) => {
+        if (listOpenOf(tx, projectId).length > 0) return undefined
+        const rows = listCurrent(tx, projectId)
+        for (const row of rows) updateDeployment(tx, row.id, { is_current: 0 })
+        forgetPreviewed(tx, projectId)
+        updateProject(tx, projectId, { stopped_at: now(), crashed_at: null, port: null, is_cold: 0 })
+        settleProjectStatus(tx, projectId, now())
+        return rows
+      })
+      if (ended) return ended
+    }
+  }
+
   const cancel = async (deploymentId: string): Promise<'canceled' | 'terminal'> => {
     // Its row ends a moment before its worker does: what was canceled already is not canceled again.
     const before = await store.db.read((tx) => findDeploymentById(tx, deploymentId))
@@ -274,16 +291,7 @@ export function createEngine(options: YardOptions): Engine {
     cancel,
 
     async stop(projectId) {
-      await store.db.write((tx) => updateProject(tx, projectId, { stopped_at: now(), crashed_at: null, port: null }))
-      await cancelAll(projectId)
-      const current = await store.db.write((tx) => {
-        const rows = listCurrent(tx, projectId)
-        for (const row of rows) updateDeployment(tx, row.id, { is_current: 0 })
-        forgetPreviewed(tx, projectId)
-        updateProject(tx, projectId, { stopped_at: now(), crashed_at: null, port: null, is_cold: 0 })
-        settleProjectStatus(tx, projectId, now())
-        return rows
-      })
+      const current = await endAll(projectId)
       for (const row of current) bus.emit(`deployment:${row.id}`)
       announce(deps, projectId)
       await apps.stopProject(projectId)

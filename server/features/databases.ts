@@ -11,7 +11,7 @@ import { projectFor } from './access.ts'
 import type { Context } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import * as gates from './gates.ts'
-import { redeploy, requireRedeployable } from './redeploy.ts'
+import { redeployWithin, requireRedeployable } from './redeploy.ts'
 
 type DatabaseHandlers = Pick<Handlers<Context>, 'createDatabase' | 'getDatabase' | 'deleteDatabase'>
 
@@ -32,11 +32,11 @@ export function createDatabaseHandlers(deps: FeatureDeps): DatabaseHandlers {
   return {
     async createDatabase({ caller }, { params }) {
       const project = await entitled(caller, params.slug)
-      const made = await reached(databases.create(project.id))
+      const made = await reached(databases.create(project.id, (tx) => redeployWithin(tx, deps, project.id)))
       if (!made) throw new Problem('database_exists', 'This project has a database already. Delete it first to begin with an empty one.')
-      const deployment_id = await redeploy(deps, project.id)
+      made.result?.begin()
       bus.emit(`project:${project.id}`)
-      return { database: present(deps, made.row, made.place), deployment_id }
+      return { database: present(deps, made.row, made.place), deployment_id: made.result?.deployment_id ?? null }
     },
 
     async getDatabase({ caller }, { params }) {
@@ -50,8 +50,9 @@ export function createDatabaseHandlers(deps: FeatureDeps): DatabaseHandlers {
         requireRedeployable(tx, deps, found)
         return found
       })
-      if (!(await reached(databases.remove(project.id)))) throw noDatabase()
-      await redeploy(deps, project.id)
+      const removed = await reached(databases.remove(project.id, (tx) => redeployWithin(tx, deps, project.id)))
+      if (!removed) throw noDatabase()
+      removed.result?.begin()
       bus.emit(`project:${project.id}`)
     },
   }

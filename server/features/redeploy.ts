@@ -3,19 +3,15 @@ import type { Tx } from '../store/open.ts'
 import type { ProjectRow } from '../store/tables.ts'
 import type { FeatureDeps } from './deps.ts'
 
-/** The current production deployment again, with the variables of now. Nothing to do for what never ran or was stopped. */
-export async function redeploy(deps: FeatureDeps, projectId: string): Promise<string | null> {
-  const enqueued = await deps.store.db.write((tx) => redeployWithin(tx, deps, projectId))
-  enqueued?.begin()
-  return enqueued?.deployment_id ?? null
-}
-
 /** Refuses a change that would redeploy where no deployment is allowed, before anything is changed. */
 export function requireRedeployable(tx: Tx, { engine }: FeatureDeps, project: ProjectRow): void {
   if (latestProduction(tx, project.id)) engine.requireIsolation(tx, project)
 }
 
-/** The same in the transaction of a change; `begin` is called once that is committed. */
+/**
+ * The current production deployment again, with the variables of now, in the transaction of a change; `begin` is called once that is
+ * committed. Nothing to do for what never ran or was stopped.
+ */
 export function redeployWithin(tx: Tx, { engine }: FeatureDeps, projectId: string): { deployment_id: string; begin(): void } | undefined {
   const base = latestProduction(tx, projectId)
   if (!base) return undefined

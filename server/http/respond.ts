@@ -79,6 +79,10 @@ export function problemOf(error: unknown, requestId: string, operation: string |
   }
   if (code === 'SQLITE_FULL' || code === 'ENOSPC' || code === 'EDQUOT')
     return new Problem('storage_full', 'The disk of this machine is full. Free some space and try again.')
+  if (code.startsWith('SQLITE_IOERR') || code === 'EIO')
+    return new Problem('database_busy', 'The disk of this machine reports an input/output error. Check the disk, then try again.', {
+      retry_after_s: 30,
+    })
   return new Problem('internal_error', 'Something failed inside Homeport. Try again; if it goes on, look for the request id in its log.')
 }
 

@@ -1,0 +1,204 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import Sqlite from 'better-sqlite3'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { allOperations } from '../../server/contract/index.ts'
+import { newId } from '../../server/lib/id.ts'
+import { insertDeployment } from '../../server/store/deployments.ts'
+import { updateProject } from '../../server/store/projects.ts'
+import type { DeploymentRow } from '../../server/store/tables.ts'
+import type { Db, Tx } from '../../server/store/open.ts'
+import { type ApiServer, bearer, startApiServer } from '../support/api-server.ts'
+import { deploymentRow } from '../support/rows.ts'
+
+/** The write that fails: so many succeed before it. Only writes of the request that it is armed for count. */
+interface Fault {
+  writes_before: number
+  code: 'SQLITE_FULL' | 'SQLITE_IOERR_FSYNC'
+  is_hit: boolean
+  is_over: boolean
+}
+const currentFault = new AsyncLocalStorage<Fault | undefined>()
+let armed: Fault | undefined
+
+let server: ApiServer
+let count = 0
+
+beforeAll(async () => {
+  server = await startApiServer({
+    replace: ({ handlers }, store) => {
+      failWrites(store.db)
+      return {
+        handlers: Object.fromEntries(
+          Object.entries(handlers).map(([name, handle]) => [
+            name,
+            (...args: never[]) => {
+              const fault = armed
+              armed = undefined
+              return currentFault.run(fault, async () => {
+                try {
+                  return await (handle as (...all: never[]) => unknown)(...args)
+                } finally {
+                  // What goes on in the background has retries of its own.
+                  if (fault) fault.is_over = true
+                }
+              })
+            },
+          ]),
+        ) as typeof handlers,
+      }
+    },
+  })
+})
+afterAll(() => server.close())
+
+/** Throws in place of the armed write, inside of the real transaction, which is rolled back by the real code. */
+function failWrites(db: Db): void {
+  const strike = () => {
+    const fault = currentFault.getStore()
+    if (!fault || fault.is_hit || fault.is_over) return
+    if (fault.writes_before-- > 0) return
+    fault.is_hit = true
+    throw new Sqlite.SqliteError(`injected ${fault.code}`, fault.code)
+  }
+  const failing =
+    <R>(work: (tx: Tx) => R) =>
+    (tx: Tx): R => {
+      const run = (query: Parameters<Tx['run']>[0]) => (strike(), tx.run(query))
+      const result = work({ ...tx, run, sqlRun: (...args) => (strike(), tx.sqlRun(...args)) })
+      strike()
+      return result
+    }
+  const { write, writeNow } = db
+  db.write = (work) => write(failing(work))
+  db.writeNow = (work) => writeNow(failing(work))
+}
+
+async function ask<Body>(method: string, path: string, body?: unknown): Promise<{ status: number; body: Body }> {
+  const init: RequestInit = { method, headers: { ...bearer(server.owner.token), 'content-type': 'application/json' } }
+  if (body !== undefined) init.body = JSON.stringify(body)
+  const answer = await server.fetch(path, init)
+  const text = await answer.text()
+  return { status: answer.status, body: (text === '' ? undefined : JSON.parse(text)) as Body }
+}
+
+async function made<Body>(method: string, path: string, body: unknown = {}): Promise<Body> {
+  const answer = await ask<Body>(method, path, body)
+  expect([path, answer.status < 300, answer.body]).toEqual([path, true, answer.body])
+  return answer.body
+}
+
+/** Every row of every table; of one project, those that name it, because others have background work. What the watcher of repositories saw is left out. */
+function rows(project_id = ''): Record<string, string[]> {
+  const { raw } = server.store.db
+  const tables = raw.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'watches'").pluck().all() as string[]
+  const all = (table: string) =>
+    raw
+      .prepare(`SELECT * FROM "${table}"`)
+      .all()
+      .map((row) => JSON.stringify(row))
+  return Object.fromEntries(tables.map((table) => [table, all(table).filter((row) => row.includes(project_id))]))
+}
+
+const fresh = () => `faults-${++count}`
+async function project() {
+  const { slug, id: project_id } = await server.createProject(fresh())
+  return { slug, project_id }
+}
+async function deployment(row: Partial<DeploymentRow>) {
+  const { slug, project_id } = await project()
+  const id = newId('dpl')
+  await server.store.db.write((tx) => insertDeployment(tx, { ...deploymentRow({ id, project_id }), ...row }, []))
+  return { slug, project_id, id }
+}
+
+interface Request {
+  project_id?: string
+  slug?: string
+  id?: string
+  email?: string
+  body?: object
+}
+const cases: Record<string, () => Promise<Request> | Request> = {
+  createProject: () => ({ body: { name: 'n', slug: fresh() } }),
+  updateProject: async () => ({ ...(await project()), body: { name: 'renamed', always_warm: true } }),
+  deleteProject: project,
+  stopProject: project,
+  createPurgeToken: project,
+  purgeAll: project,
+  purgeTags: async () => ({ ...(await project()), body: { tags: ['a'] } }),
+  deployProject: async () => {
+    const { slug, project_id } = await project()
+    await server.store.db.write((tx) => updateProject(tx, project_id, { repo_url: 'https://git.invalid/a.git' }))
+    return { slug, project_id }
+  },
+  retryDeployment: () => deployment({ status: 'failed', commit_sha: 'a'.repeat(40) }),
+  cancelDeployment: () => deployment({ status: 'building' }),
+  createEnvVars: async () => ({
+    ...(await project()),
+    body: {
+      vars: [
+        { key: 'A', value: '1' },
+        { key: 'B', value: '2' },
+      ],
+    },
+  }),
+  updateEnvVar: async () => ({ ...(await variable()), body: { value: 'v' } }),
+  deleteEnvVar: variable,
+  addDomain: async () => ({ ...(await project()), body: { hostname: `${fresh()}.example.com` } }),
+  deleteDomain: domain,
+  createToken: () => ({ body: { name: fresh() } }),
+  revokeToken: async () => ({ id: (await made<{ api_token: { id: string } }>('POST', '/v1/tokens', { name: fresh() })).api_token.id }),
+  updateSettings: () => ({ body: { keep_deployments: 5 + (count++ % 9) } }),
+  createSignInLink: () => ({ body: {} }),
+  addUser: () => ({ body: { email: `${fresh()}@example.com` } }),
+  removeUser: user,
+  createInvitation: () => ({ body: { email: `${fresh()}@example.com` } }),
+}
+
+async function variable() {
+  const { slug, project_id } = await project()
+  const { created } = await made<{ created: { id: string }[] }>('POST', `/v1/projects/${slug}/env-vars`, { key: 'A', value: 'b' })
+  return { slug, project_id, id: created[0]!.id }
+}
+async function domain() {
+  const { slug, project_id } = await project()
+  return {
+    slug,
+    project_id,
+    id: (await made<{ domain: { id: string } }>('POST', `/v1/projects/${slug}/domains`, { hostname: `${slug}.example.com` })).domain.id,
+  }
+}
+async function user() {
+  const email = `${fresh()}@example.com`
+  await made('POST', '/instance/users', { email })
+  return { email }
+}
+
+const answers = { SQLITE_FULL: [507, 'storage_full'], SQLITE_IOERR_FSYNC: [503, 'database_busy'] } as const
+
+test.each(Object.keys(cases))('%s, whose writes fail one by one, of a full disk and of an I/O error, leaves nothing half-made', async (name) => {
+  const { method, path } = allOperations[name as keyof typeof allOperations]
+  for (const code of ['SQLITE_FULL', 'SQLITE_IOERR_FSYNC'] as const) {
+    let request = await cases[name]!()
+    for (let writes_before = 0; ; writes_before++) {
+      const before = rows(request.project_id)
+      const fault: Fault = { writes_before, code, is_hit: false, is_over: false }
+      armed = fault
+      const url = path.replace(/\{(slug|id|email)\}/g, (_, key: 'slug' | 'id' | 'email') => request[key] ?? '')
+      const answer = await ask<{ error: string }>(method, url, request.body)
+      if (!fault.is_hit) {
+        expect([answer.status < 300, answer.body]).toEqual([true, answer.body])
+        expect(writes_before).toBeGreaterThan(0)
+        break
+      }
+      if (answer.status < 300) {
+        // A write that the answer does not depend on: the log has it.
+        expect(JSON.stringify(server.log)).toContain(`injected ${code}`)
+        request = await cases[name]!()
+      } else {
+        expect([answer.status, answer.body.error]).toEqual(answers[code])
+        expect(rows(request.project_id)).toEqual(before)
+      }
+    }
+  }
+})
