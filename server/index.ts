@@ -252,6 +252,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
         examine({
           is_quick: isQuick,
           network: () => features.lan.status(),
+          listening: () => engine.listening(),
           db: store.db,
           data_dir,
           runtimes: Object.values(runtimes),

@@ -128,6 +128,7 @@ const helpOfCheck: Record<string, HelpTopic> = {
   certificates: 'https',
   screenshots: 'screenshots',
   network: 'phones',
+  apps: 'engine',
   disk: 'disk',
   database: 'trouble',
   databases: 'databases',

@@ -8,7 +8,7 @@ import { updatePreview } from '../store/previews.ts'
 import { findProject } from '../store/projects.ts'
 import { type App, type AppSpec, type Candidate, logOf } from './app.ts'
 import { createLogWriter, type LogWriter } from './log-writer.ts'
-import { untilHealthy } from './health.ts'
+import { untilHealthy, widePortsOf, wideWarning } from './health.ts'
 import { requireIsolation } from './isolation.ts'
 import { createSleepWatch } from './sleep.ts'
 import { type AppUsage, createUsageLooks } from './usage.ts'
@@ -17,6 +17,8 @@ import type { YardDeps } from './yard.ts'
 export interface Apps {
   /** `tap` hears the app's output too, so that a failed start can show it in the build log. */
   launch(spec: AppSpec, signal: AbortSignal, tap?: OutputTap): Promise<Candidate>
+  /** Resolves once it answers its health check. `note` hears of what it listens on, when that is not as it was told. */
+  untilServing(candidate: Candidate, signal: AbortSignal, note: (line: string) => void): Promise<void>
   /** Stops a candidate that will not be promoted. */
   withdraw(candidate: Candidate): Promise<void>
   /**
@@ -39,6 +41,8 @@ export interface Apps {
   stopAll(runtimes: readonly RuntimeName[]): Promise<void>
   /** Whether it looks after this deployment: it serves, or is being brought back. */
   has(deploymentId: string): boolean
+  /** What runs as a process of this machine, and listens now on more than loopback; `ports` is undefined where the system does not tell. */
+  listening(): Promise<{ project_id: string; branch: string | null; ports: number[] | undefined }[]>
   /** What the app of a project uses now; null when nothing runs. */
   usage(projectId: string): Promise<AppUsage | null>
   /** The machine slept. */
@@ -130,6 +134,13 @@ export function createApps(deps: YardDeps): Apps {
     return { spec, instance, ended }
   }
 
+  const untilServing: Apps['untilServing'] = async ({ instance, ended }, signal, note) => {
+    if (!instance) return
+    await untilHealthy({ instance, ended, signal, clock: deps.clock, note: (line) => note(`The app is ${line}.`) })
+    const wide = await widePortsOf(instance)
+    if (wide?.length) note(wideWarning(wide))
+  }
+
   const halt = async (candidate: Candidate | null, grace_ms = stopGrace_ms): Promise<void> => {
     if (!candidate?.instance) return
     await runtimeOf(candidate.spec).stop(candidate.instance.id, grace_ms)
@@ -201,8 +212,9 @@ export function createApps(deps: YardDeps): Apps {
     let candidate: Candidate | undefined
     try {
       candidate = await launch(app.spec, signal)
-      const { instance, ended } = candidate
-      if (instance) await untilHealthy({ instance, ended, signal, clock: deps.clock, note: () => {} })
+      const { instance } = candidate
+      const { observer } = observe(app.spec)
+      await untilServing(candidate, signal, (line) => observer.onLine('stderr', line))
       signal.throwIfAborted()
       app.candidate = candidate
       show(app)
@@ -282,6 +294,7 @@ export function createApps(deps: YardDeps): Apps {
 
   return {
     launch,
+    untilServing,
     withdraw: (candidate) => halt(candidate),
     promote(candidate) {
       const slot = slotOf(candidate.spec)
@@ -359,6 +372,14 @@ export function createApps(deps: YardDeps): Apps {
         ...late.map((candidate) => halt(candidate, 0)),
       ])
     },
+    listening: () =>
+      Promise.all(
+        [...apps.values()].flatMap(({ spec: { project_id, branch, target }, candidate }) =>
+          candidate?.instance?.on_machine
+            ? [widePortsOf(candidate.instance).then((ports) => ({ project_id, branch: target === 'preview' ? branch : null, ports }))]
+            : [],
+        ),
+      ),
     usage: createUsageLooks(deps, production),
     has: (deploymentId) => [...apps.values()].some((app) => app.spec.deployment_id === deploymentId),
     resync: () => sleep.resync(),

@@ -89,6 +89,9 @@ export interface Engine {
   /** What the app that serves a project uses now; null when nothing runs: static, asleep, stopped. */
   usage(projectId: string): Promise<AppUsage | null>
 
+  /** By name, what runs as a process of this machine and where it listens besides loopback; undefined: the system does not tell. */
+  listening(): Promise<{ name: string; ports: number[] | undefined }[]>
+
   /** The hostnames of a project have changed: those that are verified route from now on, and no others. */
   refreshHosts(projectId: string): void
 
@@ -322,6 +325,11 @@ export function createEngine(options: YardOptions): Engine {
 
     pageOf: (host) => routes.pageOf(host),
     usage: (projectId) => apps.usage(projectId),
+    async listening() {
+      const found = await apps.listening()
+      const slugOf = (id: string) => store.db.readNow((tx) => findProject(tx, id))?.slug ?? id
+      return found.map(({ project_id, branch, ports }) => ({ name: `${slugOf(project_id)}${branch === null ? '' : ` (${branch})`}`, ports }))
+    },
 
     async readSource(deploymentId, signal) {
       const row = await store.db.read((tx) => findDeploymentById(tx, deploymentId))

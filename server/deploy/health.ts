@@ -64,11 +64,15 @@ export async function untilHealthy(check: HealthCheck): Promise<void> {
   }
 }
 
-/** A process of this machine that listens on more than loopback is open to the network, whatever the edge does. */
-export async function widePortsOf(instance: Instance): Promise<number[]> {
+/** What a process of this machine listens on besides loopback, open to the network whatever the edge does; undefined: the system does not tell. */
+export async function widePortsOf(instance: Instance): Promise<number[] | undefined> {
   if (instance.on_machine !== true) return []
-  return (await instance.listeningPorts()).filter(({ loopback_only }) => !loopback_only).map(({ port }) => port)
+  const ports = await instance.listeningPorts()
+  return ports.length === 0 ? undefined : ports.filter(({ loopback_only }) => !loopback_only).map(({ port }) => port)
 }
+
+export const wideWarning = (ports: number[]): string =>
+  `Warning: the app listens on all addresses of this machine (port ${ports.join(', ')}), so other machines on your network may reach it. Let it listen on the address in the variable HOST, which is 127.0.0.1 here.`
 
 function elsewhereSentence(found: { port: number; loopback_only: boolean }, expected: number): string {
   return found.port === expected

@@ -15,7 +15,6 @@ import type { Apps, OutputTap } from './apps.ts'
 import type { DeploymentLog } from './build-log.ts'
 import { bundleFile, snapshotFolder } from './bundles.ts'
 import { announce } from './job.ts'
-import { untilHealthy, widePortsOf } from './health.ts'
 import type { YardDeps } from './yard.ts'
 
 /** What a deployment fetches, fixed when it is enqueued and kept in its row. */
@@ -168,19 +167,7 @@ async function healthy(run: Run, candidate: Candidate): Promise<void> {
     return
   }
   log.step('health_check')
-  await untilHealthy({
-    instance: candidate.instance,
-    ended: candidate.ended,
-    signal,
-    clock: run.deps.clock,
-    note: (line) => log.note('health_check', `The app is ${line}.`),
-  })
-  const wide = await widePortsOf(candidate.instance)
-  if (wide.length > 0)
-    log.note(
-      'health_check',
-      `Warning: the app listens on all addresses of this machine (port ${wide.join(', ')}), so other machines on your network may reach it. Let it listen on the address in the variable HOST, which is 127.0.0.1 here.`,
-    )
+  await run.apps.untilServing(candidate, signal, (line) => log.note('health_check', line))
 }
 
 async function switchOver(run: Run, candidate: Candidate): Promise<void> {

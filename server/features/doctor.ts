@@ -15,6 +15,8 @@ export interface DoctorOptions {
   encryption: 'keychain' | 'file_key'
   /** Whether others on the network can reach the instance. */
   network(): { open: boolean; warning: string | null }
+  /** The apps that are processes of this machine, and where they listen besides loopback; undefined: the system does not tell. */
+  listening(): Promise<{ name: string; ports: number[] | undefined }[]>
   /** The servers that hold databases of projects. */
   databases(): Promise<Check[]>
   /** Bought names, and the DNS server that answers for local ones. */
@@ -34,6 +36,7 @@ export async function examine(options: DoctorOptions): Promise<ExaminedCheck[]> 
   const checks = options.is_quick
     ? [
         ...options.addresses.map(port),
+        apps(await options.listening()),
         await disk(options.data_dir),
         ...(await options.backups()),
         ...(await options.databases()),
@@ -46,6 +49,7 @@ export async function examine(options: DoctorOptions): Promise<ExaminedCheck[]> 
         ...(await options.names()),
         options.screenshots(),
         network(options.network()),
+        apps(await options.listening()),
         await disk(options.data_dir),
         await database(options.db),
         ...(await options.backups()),
@@ -89,8 +93,23 @@ function port({ name, url, fell_back }: DoctorOptions['addresses'][number]): Che
 }
 
 function network({ open, warning }: { open: boolean; warning: string | null }): Check {
-  if (!open) return ok('network', 'Closed: only this machine reaches the instance.')
+  if (!open) return ok('network', 'Closed: API, dashboard and edge answer to this machine alone.')
   return { name: 'network', status: 'warning', message: `Open. ${warning ?? ''}`.trim(), mend: 'Close it when nobody needs it: homeport lan off' }
+}
+
+function apps(running: { name: string; ports: number[] | undefined }[]): Check {
+  const wide = running.flatMap(({ name, ports }) => (ports?.length ? [`${name} (port ${ports.join(', ')})`] : []))
+  if (wide.length > 0)
+    return {
+      name: 'apps',
+      status: 'warning',
+      message: `Other machines on your network may reach these apps, which listen on all addresses of this machine: ${wide.join('; ')}.`,
+      mend: 'Let each of them listen on the address in the variable HOST, then deploy it again.',
+    }
+  const unknown = running.filter(({ ports }) => ports === undefined).length
+  if (running.length === 0) return ok('apps', 'None runs as a process of this machine now.')
+  if (unknown === 0) return ok('apps', `${running.length} run as processes of this machine and listen on its loopback address alone.`)
+  return ok('apps', `${unknown} run as processes. This system does not tell what they listen on: HOST asks them for 127.0.0.1.`)
 }
 
 async function disk(folder: string): Promise<Check> {

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { followRuntimeLog } from '../support/event-stream.ts'
 import { makeRepository } from '../support/repository.ts'
 import { type SharedPlatform, sharedPlatform } from '../support/shared-platform.ts'
+import { until } from '../support/until.ts'
 
 let home: SharedPlatform
 beforeAll(async () => {
@@ -15,12 +17,25 @@ test.runIf(process.platform === 'linux').for([
 ] as const)('an app that listens on %s', async ([, slug, host, isWide]) => {
   const repository = makeRepository({
     'package.json': JSON.stringify({ name: slug, private: true, scripts: { start: 'node server.js' } }),
-    'server.js': `require('node:http').createServer((request, response) => response.end(process.env.HOST)).listen(process.env.PORT, ${host})`,
+    'server.js': `require('node:http').createServer((request, response) => request.url === '/end' ? process.exit() : response.end(process.env.HOST)).listen(process.env.PORT, ${host})`,
   })
   await home.createProject({ slug, repo_url: repository.url })
   const { error, build_log } = await home.ended(slug, (await home.deploy(slug)).id)
   expect(error).toBeNull()
   expect((await home.edge(`${slug}.localhost`)).body).toBe('127.0.0.1')
   expect(/Warning: the app listens on all addresses of this machine \(port \d+\)/.test(build_log)).toBe(isWide)
+  const { checks } = (await home.api<{ checks: { name: string; status: string; message: string }[] }>('GET', '/instance/doctor?quick=true')).body
+  expect(checks.find(({ name }) => name === 'apps')).toMatchObject(
+    isWide ? { status: 'warning', message: expect.stringMatching(new RegExp(`${slug} \\(port \\d+\\)`)) } : { status: 'ok' },
+  )
+
+  // What it listens on is looked at again when it is back.
+  void home.edge(`${slug}.localhost`, '/end').catch(() => {})
+  const log = followRuntimeLog({ api_url: home.platform.api_url, token: home.owner.token }, slug)
+  await until(() => log.states.includes('exited') || undefined, { what: 'its end' })
+  await home.advance(1_000)
+  await until(() => log.states.filter((state) => state === 'running').length === 2 || undefined, { what: 'its return' })
+  expect(log.lines.some((line) => line.startsWith('Warning: the app listens on all addresses'))).toBe(isWide)
+  log.close()
   repository.remove()
 })

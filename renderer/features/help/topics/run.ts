@@ -8,6 +8,7 @@ export const run: Topic[] = [
     also: 'docker engine not found socket DOCKER_HOST colima orbstack podman runtime process isolated daemon',
     body: [
       'At its start Homeport looks for a Docker engine: where `DOCKER_HOST` says, in the current `docker context`, and at the usual sockets of Docker Desktop, OrbStack, Colima, Rancher Desktop and Podman. It takes the first that answers. Without one it builds and runs apps as processes of this machine: that works, and does not isolate them. Run only what you would run by hand. Accounts other than yours may not deploy then (`runtime_not_isolated`), nor ever deploy a folder of this machine.',
+      'A process listens where it wants: it is told 127.0.0.1 in `HOST`, and one that takes all addresses can be reached from your network. Its log and [[/instance|Instance, Health]] name it, on Linux; macOS and Windows do not tell what was bound.',
       {
         steps: [
           'See where it looked and what answered: [[/instance|Instance, Health]], or the command below.',
