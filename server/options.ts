@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { availableParallelism, homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import type { Environment } from './lib/environment.ts'
 import type { RegistrarChoice } from './registrar/index.ts'
 
 /** How an instance is run. The environment is read here and nowhere else in server/. */
@@ -32,7 +33,7 @@ export interface PlatformOptions {
   home: string
   hosts_path: string
   /** The host's environment, for tools that are started: each of them gets an allow-list of it and nothing more. */
-  environment: Record<string, string | undefined>
+  environment: Environment
   /** Node's own binary, and npm's `npm-cli.js`, for builds without Docker. */
   node_path: string
   npm_cli_path: string

@@ -1,6 +1,7 @@
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import type { Clock } from '../lib/clock.ts'
+import type { Environment } from '../lib/environment.ts'
 import type { Log } from '../lib/log.ts'
 import { createAuthorityDesk, type AuthorityDesk, type AuthorityStore } from './authority.ts'
 import { checkNames, systemResolve } from './checks.ts'
@@ -20,7 +21,7 @@ export interface NamesOptions {
   machine: string
   instance: string
   /** `root`: where the system's folders begin, when that is not `/`. */
-  place: { data_dir: string; home: string; hosts_path: string; environment: Record<string, string | undefined>; root?: string }
+  place: { data_dir: string; home: string; hosts_path: string; environment: Environment; root?: string }
   /** Every name of this instance that has to be found, in a steady order. */
   names(): Promise<string[]>
   isHostsFileWanted(): boolean

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { type Environment, pickVariables } from '../lib/environment.ts'
 
 export interface Ran {
   /** -1: there is no such program. */
@@ -14,9 +15,8 @@ export type Run = (program: string, args: readonly string[]) => Promise<Ran>
 const patience_ms = 120_000
 
 /** Runs programs of the system, never by a shell, with no more of our environment than they need. */
-export function createRun(environment: Record<string, string | undefined>): Run {
-  const passed = ['PATH', 'HOME', 'USERPROFILE', 'SystemRoot', 'DISPLAY', 'XDG_RUNTIME_DIR']
-  const env = Object.fromEntries(passed.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])))
+export function createRun(environment: Environment, platform?: NodeJS.Platform): Run {
+  const env = pickVariables(environment, ['PATH', 'HOME', 'USERPROFILE', 'SystemRoot', 'DISPLAY', 'XDG_RUNTIME_DIR'], platform)
   return (program, args) =>
     new Promise((resolve) => {
       execFile(

@@ -5,9 +5,12 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { systemClock } from '../lib/clock.ts'
+import { type Environment, pickVariables } from '../lib/environment.ts'
 import { createDevTools, type DevTools } from './devtools.ts'
 import { watchProcesses } from './processes.ts'
 import type { Limits, Shot } from './screenshot.ts'
+
+const passedOn = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'TEMP', 'USERPROFILE', 'LOCALAPPDATA', 'SystemRoot', 'XDG_RUNTIME_DIR', 'FONTCONFIG_FILE']
 
 export interface Browser {
   devtools: DevTools
@@ -21,7 +24,7 @@ export interface LaunchOptions {
   path: string
   /** Where its folder may be made. */
   data_dir: string
-  environment: Record<string, string | undefined>
+  environment: Environment
   /** The one name that it finds, and where. */
   host: string
   door: Shot['door']
@@ -36,7 +39,7 @@ export async function launchBrowser(options: LaunchOptions): Promise<Browser> {
     stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
     // A process group of its own, so that it ends as one.
     detached: process.platform !== 'win32',
-    env: passedOn(options.environment),
+    env: pickVariables(options.environment, passedOn),
     windowsHide: true,
   })
   const exited = once(child, 'exit').catch(() => {})
@@ -122,16 +125,6 @@ async function makeProfile({ path, data_dir }: LaunchOptions): Promise<string> {
   await rm(folder, { recursive: true, force: true, maxRetries: 5 })
   await mkdir(folder, { recursive: true, mode: 0o700 })
   return folder
-}
-
-function passedOn(environment: LaunchOptions['environment']): Record<string, string> {
-  const names = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'TEMP', 'USERPROFILE', 'LOCALAPPDATA', 'SystemRoot', 'XDG_RUNTIME_DIR', 'FONTCONFIG_FILE']
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const value = environment[name]
-      return value === undefined ? [] : [[name, value]]
-    }),
-  )
 }
 
 function endAll(child: ChildProcess): void {

@@ -1,11 +1,12 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { type Environment, pickVariables } from '../lib/environment.ts'
 
 export interface BrowserPlace {
   /** A path, `auto` for one that is found, `off` for none. */
   chromium: string
   home: string
-  environment: Record<string, string | undefined>
+  environment: Environment
 }
 
 const commands = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome', 'microsoft-edge-stable', 'microsoft-edge']
@@ -21,10 +22,9 @@ export function findBrowser(place: BrowserPlace, system: NodeJS.Platform = proce
 
 function candidates({ home, environment }: BrowserPlace, system: NodeJS.Platform): string[] {
   if (system === 'win32')
-    return ['ProgramFiles', 'ProgramFiles(x86)', 'LOCALAPPDATA'].flatMap((name) => {
-      const folder = environment[name]
-      return folder === undefined ? [] : windowsPrograms.map((program) => join(folder, program))
-    })
+    return Object.values(pickVariables(environment, ['ProgramFiles', 'ProgramFiles(x86)', 'LOCALAPPDATA'], system)).flatMap((folder) =>
+      windowsPrograms.map((program) => join(folder, program)),
+    )
   const onPath = (environment.PATH ?? '')
     .split(delimiter)
     .filter((folder) => folder.startsWith('/'))

@@ -1,14 +1,18 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { rootCertificates } from 'node:tls'
-import type { HostEnvironment } from './environment.ts'
+import { type Environment, pickVariables } from '../lib/environment.ts'
 
 /**
  * Certificates that the host trusts beside the public ones (`NODE_EXTRA_CA_CERTS`, `SSL_CERT_FILE`) reach git too, which knows
  * neither name: it gets one file with all of them. A `GIT_SSL_CAINFO` of the host's own is left as it is.
  */
-export async function trustHostCertificates(environment: HostEnvironment, folder: string): Promise<HostEnvironment> {
-  const { GIT_SSL_CAINFO, SSL_CERT_FILE, NODE_EXTRA_CA_CERTS } = environment
+export async function trustHostCertificates(environment: Environment, folder: string): Promise<Environment> {
+  const { GIT_SSL_CAINFO, SSL_CERT_FILE, NODE_EXTRA_CA_CERTS } = pickVariables(environment, [
+    'GIT_SSL_CAINFO',
+    'SSL_CERT_FILE',
+    'NODE_EXTRA_CA_CERTS',
+  ])
   if (GIT_SSL_CAINFO !== undefined) return environment
   if (NODE_EXTRA_CA_CERTS === undefined) return SSL_CERT_FILE === undefined ? environment : { ...environment, GIT_SSL_CAINFO: SSL_CERT_FILE }
   const extra = await readFile(NODE_EXTRA_CA_CERTS, 'utf8').catch(() => undefined)

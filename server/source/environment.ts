@@ -1,3 +1,4 @@
+import { type Environment, pickVariables } from '../lib/environment.ts'
 import type { RepositoryAddress } from './address.ts'
 
 /** What of the host's environment git may see; everything else stays outside. */
@@ -15,38 +16,37 @@ const passedOn = [
 ]
 const proxies = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'no_proxy', 'all_proxy']
 
-export type HostEnvironment = Record<string, string | undefined>
-
 /** The environment of every git that we start: nobody's configuration, no prompt, plain English. */
-export function gitEnvironment(host: HostEnvironment, home: string): Record<string, string> {
+export function gitEnvironment(host: Environment, home: string, platform: NodeJS.Platform = process.platform): Record<string, string> {
   return {
-    ...pick(host, passedOn),
+    ...pickVariables(host, passedOn, platform),
     HOME: home,
     XDG_CONFIG_HOME: home,
     LC_ALL: 'C',
     GIT_TERMINAL_PROMPT: '0',
     GIT_ASKPASS: 'true',
     GIT_CONFIG_NOSYSTEM: '1',
-    GIT_CONFIG_GLOBAL: process.platform === 'win32' ? 'NUL' : '/dev/null',
+    GIT_CONFIG_GLOBAL: platform === 'win32' ? 'NUL' : '/dev/null',
     GIT_OPTIONAL_LOCKS: '0',
   }
 }
 
 /** What a fetch from an address adds to it: allowed protocols, credentials, ssh, the pinned address. */
 export function fetchEnvironment(
-  host: HostEnvironment,
+  host: Environment,
   home: string,
   address: RepositoryAddress,
   credentials: { username: string; password: string } | null,
+  platform: NodeJS.Platform = process.platform,
 ): Record<string, string> {
-  const environment = { ...gitEnvironment(host, home), GIT_ALLOW_PROTOCOL: address.scheme }
-  if (address.pinned_ip === null) Object.assign(environment, pick(host, proxies))
+  const environment = { ...gitEnvironment(host, home, platform), GIT_ALLOW_PROTOCOL: address.scheme }
+  if (address.pinned_ip === null) Object.assign(environment, pickVariables(host, proxies, platform))
   if (address.pinned_ip !== null && address.scheme === 'git') Object.assign(environment, { GIT_OVERRIDE_VIRTUAL_HOST: address.host })
   if (credentials) Object.assign(environment, { HOMEPORT_GIT_USERNAME: credentials.username, HOMEPORT_GIT_PASSWORD: credentials.password })
   if (address.scheme === 'ssh') {
     // The keys and known hosts of the owner: ssh finds them by the user's real home folder.
     const ssh = 'ssh -o BatchMode=yes -o ConnectTimeout=20 -o StrictHostKeyChecking=accept-new -o ForwardAgent=no -o ClearAllForwardings=yes'
-    Object.assign(environment, pick(host, ['SSH_AUTH_SOCK', 'HOME']), { GIT_SSH_COMMAND: ssh, GIT_SSH_VARIANT: 'ssh' })
+    Object.assign(environment, pickVariables(host, ['SSH_AUTH_SOCK', 'HOME'], platform), { GIT_SSH_COMMAND: ssh, GIT_SSH_VARIANT: 'ssh' })
   }
   return environment
 }
@@ -93,8 +93,4 @@ export function connectUrl(address: RepositoryAddress): string {
   const url = new URL(address.url)
   const ip = address.pinned_ip.includes(':') ? `[${address.pinned_ip}]` : address.pinned_ip
   return `git://${ip}:${address.port}${url.pathname}`
-}
-
-function pick(from: HostEnvironment, names: string[]): Record<string, string> {
-  return Object.fromEntries(names.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]]])))
 }

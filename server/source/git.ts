@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { isBranchName } from '../contract/shared.ts'
 import type { Clock } from '../lib/clock.ts'
 import { parseAddress, restrictToPublic, type RepositoryAddress } from './address.ts'
-import { connectUrl, fetchEnvironment, fetchSettings, gitEnvironment, safeSettings, type HostEnvironment } from './environment.ts'
+import type { Environment } from '../lib/environment.ts'
+import { connectUrl, fetchEnvironment, fetchSettings, gitEnvironment, safeSettings } from './environment.ts'
 import { classify, maskText } from './failure.ts'
 import { runGit, type GitRun } from './process.ts'
 import { SourceFailure, type FetchOptions, type Source, type SourceRequest } from './source.ts'
@@ -19,7 +20,7 @@ interface Fetch {
 
 /** Where git runs. */
 export interface GitHost {
-  environment: HostEnvironment
+  environment: Environment
   /** Measures for how long git prints nothing. */
   clock: Clock
 }

@@ -2,7 +2,8 @@ import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Clock, systemClock, timeoutSignal } from '../lib/clock.ts'
 import { ArchiveFault, unpackArchive } from './archive.ts'
-import { gitEnvironment, type HostEnvironment } from './environment.ts'
+import type { Environment } from '../lib/environment.ts'
+import { gitEnvironment } from './environment.ts'
 import { runGit } from './process.ts'
 import { fetchFolder } from './folder.ts'
 import { type BranchesRequest, listBranches } from './branches.ts'
@@ -29,7 +30,7 @@ export interface SourceRoom {
  * `environment` is the host's: PATH, certificates, proxies and ssh's agent are taken from it, nothing else. `clock` measures for how
  * long git prints nothing: real time by default, because git is an outside program whatever the platform's clock shows.
  */
-export function createSource({ environment, clock = systemClock }: { environment: HostEnvironment; clock?: Clock }): SourceRoom {
+export function createSource({ environment, clock = systemClock }: { environment: Environment; clock?: Clock }): SourceRoom {
   const host: GitHost = { environment, clock }
   return {
     async fetchSource(fetch) {

@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts'
+import { variableOf } from '../lib/environment.ts'
 import type { Log } from '../lib/log.ts'
 import type { PlatformOptions } from '../options.ts'
 import type { PlatformHost } from '../platform.ts'
@@ -19,12 +20,13 @@ export async function openRuntimes({
   log: Log
   clock: Clock
 }) {
+  const path = variableOf(options.environment, 'PATH')
   const wanted: RuntimeOptions = {
     ...facts,
     data_dir: options.data_dir,
     ...(options.ca_file === null ? {} : { ca_file: options.ca_file }),
     ...(options.npmrc_file === null ? {} : { npmrc_file: options.npmrc_file }),
-    ...(options.environment.PATH === undefined ? {} : { path: options.environment.PATH }),
+    ...(path === undefined ? {} : { path }),
     node_path: options.node_path,
     npm_cli_path: options.npm_cli_path,
     docker: {

@@ -32,6 +32,11 @@ test('among the apps of a person on macOS', () => {
   expect(chrome).toContain(folder)
 })
 
+test('below the folders of programs on Windows, however their variables are spelled', () => {
+  const edge = make('Microsoft\\Edge\\Application\\msedge.exe')
+  expect(findBrowser(place({ environment: { PROGRAMFILES: '', 'PROGRAMFILES(X86)': folder } }), 'win32')).toBe(edge)
+})
+
 test('the one that is named, and no other', () => {
   make('chromium')
   const mine = make('my-browser')

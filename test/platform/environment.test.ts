@@ -1,0 +1,28 @@
+/** Windows ignores the case of variable names, a copied environment does not. The programs that Homeport starts get them all the same. */
+import { expect, test } from 'vitest'
+import { createRun } from '../../server/names/run.ts'
+import { fetchEnvironment, gitEnvironment } from '../../server/source/environment.ts'
+import { variableOf } from '../../server/lib/environment.ts'
+
+const windows = { Path: '/usr/bin:/bin', SystemRoot: 'C:\\Windows', Http_Proxy: 'http://proxy:3128', ssh_auth_sock: '/run/agent', SECRET: 'sk' }
+const address = { url: 'ssh://git@example.com/app.git', scheme: 'ssh' as const, host: 'example.com', port: 22, credentials: null, pinned_ip: null }
+
+test('a variable is found by any spelling on Windows, by its own elsewhere', () => {
+  expect(variableOf(windows, 'PATH', 'win32')).toBe('/usr/bin:/bin')
+  expect(variableOf({ Path: 'other', PATH: 'exact' }, 'PATH', 'win32')).toBe('exact')
+  expect(variableOf({ PATH: undefined, Path: 'copied' }, 'PATH', 'win32')).toBe('copied')
+  expect(variableOf(windows, 'PATH', 'linux')).toBeUndefined()
+})
+
+test('git on Windows finds its programs, the folder of the system, the proxy and the agent', () => {
+  expect(gitEnvironment(windows, 'C:\\home', 'win32')).toMatchObject({ PATH: windows.Path, SYSTEMROOT: 'C:\\Windows', GIT_CONFIG_GLOBAL: 'NUL' })
+  const fetching = fetchEnvironment(windows, 'C:\\home', address, null, 'win32')
+  expect(fetching).toMatchObject({ HTTP_PROXY: windows.Http_Proxy, SSH_AUTH_SOCK: '/run/agent' })
+  expect(Object.values(fetching)).not.toContain('sk')
+  expect(gitEnvironment(windows, '/home', 'linux')).not.toHaveProperty('PATH')
+})
+
+test('programs of the system are found on Windows', async () => {
+  const print = ['-e', 'process.stdout.write([process.env.PATH, process.env.SystemRoot, process.env.SECRET].join())']
+  expect(await createRun(windows, 'win32')(process.execPath, print)).toMatchObject({ code: 0, out: '/usr/bin:/bin,C:\\Windows,' })
+})
