@@ -8,7 +8,7 @@ import { dependencyKey, type NodePlan } from './dependencies.ts'
 import { inside, isFolder, moveFolder, sizeOf } from './files.ts'
 import type { BuildCache } from './process-cache.ts'
 import { checkPaths } from './plan-paths.ts'
-import { startGroup } from './process-group.ts'
+import { type GroupRequest, startGroup } from './process-group.ts'
 import type { ProcessRecords } from './process-records.ts'
 import { startOf } from './process-table.ts'
 import { defaultPath, installEnvironment, type Toolchains } from './process-toolchain.ts'
@@ -159,6 +159,18 @@ export const buildRecord = (deploymentId: string): string => `build-${deployment
 export const without = (variables: Record<string, string>, names: string[]): Record<string, string> =>
   Object.fromEntries(Object.entries(variables).filter(([name]) => !names.includes(name)))
 
+/**
+ * What runs a command line by the system's shell. As Node's own `exec` does, Windows gets the command verbatim in one pair of quotes,
+ * which `cmd /s` takes away: quotes inside it would otherwise be escaped for the C runtime, and cmd does not know that escape.
+ */
+export const shellCommand = (
+  command: string,
+  system: NodeJS.Platform = platform(),
+): Pick<GroupRequest, 'file' | 'args' | 'windowsVerbatimArguments'> =>
+  system === 'win32'
+    ? { file: 'cmd.exe', args: ['/d', '/s', '/c', `"${command}"`], windowsVerbatimArguments: true }
+    : { file: '/bin/sh', args: ['-c', command] }
+
 /** Runs one command of the project by the shell; throws `BuildFailure` when it fails. */
 async function runStep(
   step: StepName & ('install' | 'build'),
@@ -173,11 +185,10 @@ async function runStep(
   if (!(await isFolder(cwd)))
     throw new BuildFailure(`${step}_failed`, `The folder to ${step} in does not exist.`, 'Check the root directory of the project.')
   log.note(step, `> ${command}`)
-  const shell = platform() === 'win32' ? { file: 'cmd.exe', args: ['/d', '/s', '/c', command] } : { file: '/bin/sh', args: ['-c', command] }
   const clock = tools.options.clock ?? systemClock
   const begun = clock.monotonic()
   const group = await startGroup({
-    ...shell,
+    ...shellCommand(command),
     cwd,
     env,
     memory_mb: request.memory_mb,

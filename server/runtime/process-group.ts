@@ -8,6 +8,8 @@ import { familyOf, memoryOf, readProcessTable } from './process-table.ts'
 export interface GroupRequest {
   file: string
   args: string[]
+  /** The arguments are one Windows command line already: Node quotes nothing. */
+  windowsVerbatimArguments?: boolean
   cwd: string
   env: Record<string, string>
   /** Ceiling for the whole group. It is checked, not reserved: what passes it is killed. */
@@ -47,6 +49,7 @@ export async function startGroup(request: GroupRequest): Promise<ProcessGroup> {
     detached: platform() !== 'win32',
     stdio: ['ignore', 'pipe', 'pipe'],
     windowsHide: true,
+    windowsVerbatimArguments: request.windowsVerbatimArguments,
   })
   await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject))
   child.on('error', () => {})

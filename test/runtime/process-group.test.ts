@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { shellCommand } from '../../server/runtime/process-build.ts'
 import { startGroup, type GroupRequest } from '../../server/runtime/process-group.ts'
 import { isRunning } from '../support/processes.ts'
 import { createTestClock, type TestClock } from '../support/test-clock.ts'
@@ -72,4 +73,13 @@ test('the last words of a program that was silent for long are read, also when i
   await clock.advance(60_000)
   await Promise.all(groups.map(({ group }) => group.stop(10_000)))
   expect(groups.map(({ lines }) => lines.join())).toEqual(groups.map(() => 'up,last'))
+})
+
+test('a command line with quotes reaches the shell of each system as it was written', async () => {
+  const command = `"${process.execPath}" -e "process.stdout.write('one two')"`
+  const { group, lines } = await start('', createTestClock(), shellCommand(command, 'linux'))
+  await group.ended
+  expect(lines).toEqual(['one two'])
+  // Node's own exec hands cmd.exe the same: docs of `spawn`, windowsVerbatimArguments.
+  expect(shellCommand(command, 'win32')).toEqual({ file: 'cmd.exe', args: ['/d', '/s', '/c', `"${command}"`], windowsVerbatimArguments: true })
 })
