@@ -12,6 +12,8 @@ export interface AppSpec {
   branch: string | null
   runtime: RuntimeName
   artifact: Artifact
+  /** The port that the app was last found on, when that is not PORT. */
+  listen_port: number | null
   memory_mb: number
   always_warm: boolean
   variables: Record<string, string>

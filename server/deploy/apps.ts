@@ -8,8 +8,8 @@ import { updatePreview } from '../store/previews.ts'
 import { findProject } from '../store/projects.ts'
 import { type App, type AppSpec, type Candidate, logOf } from './app.ts'
 import { createLogWriter, type LogWriter } from './log-writer.ts'
-import { untilHealthy, widePortsOf, wideWarning } from './health.ts'
 import { requireIsolation } from './isolation.ts'
+import { untilReady, wideListeners } from './readiness.ts'
 import { createSleepWatch } from './sleep.ts'
 import { type AppUsage, createUsageLooks } from './usage.ts'
 import type { YardDeps } from './yard.ts'
@@ -17,8 +17,8 @@ import type { YardDeps } from './yard.ts'
 export interface Apps {
   /** `tap` hears the app's output too, so that a failed start can show it in the build log. */
   launch(spec: AppSpec, signal: AbortSignal, tap?: OutputTap): Promise<Candidate>
-  /** Resolves once it answers its health check. `note` hears of what it listens on, when that is not as it was told. */
-  untilServing(candidate: Candidate, signal: AbortSignal, note: (line: string) => void): Promise<void>
+  /** Waits until a candidate answers, and returns what is to get the traffic: it may have been started anew. `note` hears of other ports. */
+  untilServing(candidate: Candidate, signal: AbortSignal, note: (line: string) => void, tap?: OutputTap): Promise<Candidate>
   /** Stops a candidate that will not be promoted. */
   withdraw(candidate: Candidate): Promise<void>
   /**
@@ -26,6 +26,11 @@ export interface Apps {
    * `revert` puts the one before back, and leaves the candidate to be withdrawn.
    */
   promote(candidate: Candidate): { commit(): Promise<void>; revert(): Promise<void> }
+  /**
+   * Stops what serves the slot of a candidate that cannot start beside it, because both listen on one fixed port; visitors wait.
+   * undefined when it has no such port.
+   */
+  stepAside(spec: AppSpec): Promise<{ listen_port: number; resume(): Promise<void> } | undefined>
   /** Takes over a container that outlived the platform, asleep when it is frozen; undefined when it is gone. */
   adopt(spec: AppSpec, found: FoundInstance): Promise<Candidate | undefined>
   /** Brings a current deployment back after a restart, with the same patience as after an exit; one that slept sleeps on. */
@@ -126,6 +131,7 @@ export function createApps(deps: YardDeps): Apps {
       project_id: spec.project_id,
       deployment_id: spec.deployment_id,
       artifact: spec.artifact,
+      listen_port: spec.listen_port,
       variables: spec.variables,
       memory_mb: spec.memory_mb,
       signal,
@@ -134,18 +140,14 @@ export function createApps(deps: YardDeps): Apps {
     return { spec, instance, ended }
   }
 
-  const untilServing: Apps['untilServing'] = async ({ instance, ended }, signal, note) => {
-    if (!instance) return
-    await untilHealthy({ instance, ended, signal, clock: deps.clock, note: (line) => note(`The app is ${line}.`) })
-    const wide = await widePortsOf(instance)
-    if (wide?.length) note(wideWarning(wide))
-  }
-
   const halt = async (candidate: Candidate | null, grace_ms = stopGrace_ms): Promise<void> => {
     if (!candidate?.instance) return
     await runtimeOf(candidate.spec).stop(candidate.instance.id, grace_ms)
     tell(candidate.spec, 'stopped')
   }
+
+  const untilServing: Apps['untilServing'] = (candidate, signal, note, tap) =>
+    untilReady(deps, candidate, signal, note, { launch: (spec) => launch(spec, signal, tap), withdraw: halt })
 
   const routeTo = (candidate: Candidate): Route => {
     const owner = deps.routes.owner(candidate.spec)
@@ -212,13 +214,13 @@ export function createApps(deps: YardDeps): Apps {
     let candidate: Candidate | undefined
     try {
       candidate = await launch(app.spec, signal)
-      const { instance } = candidate
       const { observer } = observe(app.spec)
-      await untilServing(candidate, signal, (line) => observer.onLine('stderr', line))
+      candidate = await untilServing(candidate, signal, (line) => observer.onLine('stderr', line))
       signal.throwIfAborted()
       app.candidate = candidate
+      app.spec = candidate.spec
       show(app)
-      if (instance) tell(app.spec, 'running')
+      if (candidate.instance) tell(app.spec, 'running')
       watch(app)
     } catch (error) {
       if (candidate) await halt(candidate).catch(() => {})
@@ -318,6 +320,18 @@ export function createApps(deps: YardDeps): Apps {
         },
       }
     },
+    async stepAside(spec) {
+      const app = apps.get(slotOf(spec))
+      const { candidate } = app ?? {}
+      const listen_port = app?.spec.listen_port ?? null
+      if (!app || !candidate?.instance || listen_port === null) return undefined
+      await app.sleep?.settled
+      app.candidate = null
+      if (app.sleep) app.sleep.depth = 'stopped'
+      else starts(app)
+      await halt(candidate)
+      return { listen_port, resume: async () => (app.sleep ? undefined : bringBack(app)) }
+    },
     async adopt(spec, found) {
       const { ended, observer } = observe(spec)
       const instance = await runtimeOf(spec).adopt(found, observer)
@@ -372,14 +386,7 @@ export function createApps(deps: YardDeps): Apps {
         ...late.map((candidate) => halt(candidate, 0)),
       ])
     },
-    listening: () =>
-      Promise.all(
-        [...apps.values()].flatMap(({ spec: { project_id, branch, target }, candidate }) =>
-          candidate?.instance?.on_machine
-            ? [widePortsOf(candidate.instance).then((ports) => ({ project_id, branch: target === 'preview' ? branch : null, ports }))]
-            : [],
-        ),
-      ),
+    listening: () => wideListeners(apps.values()),
     usage: createUsageLooks(deps, production),
     has: (deploymentId) => [...apps.values()].some((app) => app.spec.deployment_id === deploymentId),
     resync: () => sleep.resync(),

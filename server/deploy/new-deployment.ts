@@ -49,6 +49,7 @@ export function newDeployment(
     finished_at: null,
     artifact: null,
     inputs_digest: null,
+    listen_port: null,
     attempt: 0,
   }
   if (parent) {

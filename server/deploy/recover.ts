@@ -84,7 +84,7 @@ async function bringBack(deps: YardDeps, apps: Apps, deployment: DeploymentRow, 
   const secrets = await readSecrets(deps, project, deployment)
   const artifact = JSON.parse(deployment.artifact) as Artifact
   const spec = specOf({ deps, deployment, project, secrets }, artifact)
-  if (found && (await apps.adopt(spec, { ...found, last_line_at: lastLineAt(deps, deployment) }))) return true
+  if (found && (await apps.adopt(spec, { ...found, last_line_at: lastLineAt(deps, deployment), listen_port: deployment.listen_port }))) return true
   apps.revive(spec, (preview ?? project).is_cold === 1 && !spec.always_warm && artifact.kind !== 'static')
   return false
 }

@@ -40,15 +40,33 @@ export interface Run {
 export async function runDeployment(run: Run): Promise<void> {
   const artifact = (await reusableArtifact(run)) ?? (await fetchAndBuild(run))
   let starting = true
-  const candidate = await start(run, artifact, (stream, line) => {
+  let isPortTaken = false
+  const tap: OutputTap = (stream, line) => {
     if (starting) run.log.line('start', stream, line)
-  })
+    isPortTaken ||= line.includes('EADDRINUSE')
+  }
+  let candidate = await start(run, artifact, tap)
+  let aside: Awaited<ReturnType<Apps['stepAside']>>
   try {
-    await healthy(run, candidate)
+    try {
+      candidate = await healthy(run, candidate, tap)
+    } catch (error) {
+      aside = isPortTaken && !run.signal.aborted ? await run.apps.stepAside(candidate.spec) : undefined
+      if (!aside) throw error
+      const { listen_port } = aside
+      run.log.note(
+        'health_check',
+        `Warning: the live version is stopped while this one starts, because both listen on port ${listen_port}. On the port in the variable PORT they can run side by side.`,
+      )
+      await run.apps.withdraw(candidate)
+      candidate = await run.apps.launch({ ...candidate.spec, listen_port }, run.signal, tap)
+      candidate = await healthy(run, candidate, tap)
+    }
     starting = false
     await switchOver(run, candidate)
   } catch (error) {
     await run.apps.withdraw(candidate).catch(() => {})
+    await aside?.resume()
     throw error
   }
 }
@@ -142,8 +160,8 @@ async function reusableArtifact(run: Run): Promise<Artifact | undefined> {
   log.step('detect')
   log.note('detect', `Settings and variables are those of ${parent.id}: its build is used again.`)
   for (const name of ['clone', 'install', 'build'] as const) log.skip(name)
-  const { framework, image_bytes, inputs_digest, artifact } = parent
-  await remember(run, { framework, image_bytes, inputs_digest, artifact })
+  const { framework, image_bytes, inputs_digest, artifact, listen_port } = parent
+  await remember(run, { framework, image_bytes, inputs_digest, artifact, listen_port })
   return JSON.parse(artifact) as Artifact
 }
 
@@ -159,15 +177,15 @@ async function start(run: Run, artifact: Artifact, tap: OutputTap): Promise<Cand
   return run.apps.launch(specOf(run, artifact), signal, tap)
 }
 
-async function healthy(run: Run, candidate: Candidate): Promise<void> {
+async function healthy(run: Run, candidate: Candidate, tap: OutputTap): Promise<Candidate> {
   const { log, signal } = run
   if (!candidate.instance) {
     log.skip('start')
     log.skip('health_check')
-    return
+    return candidate
   }
   log.step('health_check')
-  await run.apps.untilServing(candidate, signal, (line) => log.note('health_check', line))
+  return run.apps.untilServing(candidate, signal, (line) => log.note('health_check', line), tap)
 }
 
 async function switchOver(run: Run, candidate: Candidate): Promise<void> {
@@ -226,6 +244,7 @@ export function specOf(run: Pick<Run, 'deployment' | 'project' | 'secrets' | 'de
     branch: deployment.branch,
     runtime: deployment.runtime,
     artifact,
+    listen_port: deployment.listen_port,
     // The plan may have become a smaller one since the project was set so.
     memory_mb: Math.min(project.memory_limit_mb, plan.memory_mb),
     always_warm: project.always_warm === 1 && plan.always_warm && deployment.target === 'production',

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type Docker from 'dockerode'
 import { systemClock } from '../lib/clock.ts'
+import { runInside } from './docker-exec.ts'
 import { followContainer, type Follower } from './docker-follow.ts'
 import { removeContainer, statusOf, type Engine } from './docker-engine.ts'
 import { checkCommand, runCheck } from './docker-health.ts'
@@ -8,7 +9,7 @@ import { ranOutOfMemory } from './docker-memory.ts'
 import { createUsage } from './docker-usage.ts'
 import { exitOf } from './exits.ts'
 import { parseListening, readNetwork } from './process-ports.ts'
-import { StartFailure, type FoundInstance, type Instance, type InstanceObserver, type StartRequest } from './runtime.ts'
+import { StartFailure, type Endpoint, type FoundInstance, type Instance, type InstanceObserver, type StartRequest } from './runtime.ts'
 
 export interface Instances {
   start(request: StartRequest): Promise<Instance>
@@ -49,6 +50,7 @@ export function createInstances(engine: Engine): Instances {
     const { artifact } = request
     if (artifact.kind !== 'image') throw new StartFailure('start_failed', 'This version was built without Docker.', 'Deploy the project again.')
     const port = artifact.port ?? defaultPort
+    const ports = [...new Set([port, ...(request.listen_port === null ? [] : [request.listen_port])])].map((one) => `${one}/tcp`)
     const bytes = request.memory_mb * 1024 * 1024
     const variables = { HOST: '0.0.0.0', ...request.variables, PORT: String(port) }
     try {
@@ -56,7 +58,7 @@ export function createInstances(engine: Engine): Instances {
         Image: artifact.image,
         name: engine.name(request.deployment_id, randomBytes(4).toString('hex')),
         Env: Object.entries(variables).map(([key, value]) => `${key}=${value}`),
-        ExposedPorts: { [`${port}/tcp`]: {} },
+        ExposedPorts: Object.fromEntries(ports.map((one) => [one, {}])),
         Labels: engine.labels('app', { project_id: request.project_id, deployment_id: request.deployment_id, 'homeport.port': String(port) }),
         HostConfig: {
           Memory: bytes,
@@ -70,7 +72,7 @@ export function createInstances(engine: Engine): Instances {
           Privileged: false,
           RestartPolicy: { Name: 'no' },
           NetworkMode: await engine.network(),
-          ...(native ? {} : { PortBindings: { [`${port}/tcp`]: [{ HostIp: '127.0.0.1', HostPort: '' }] } }),
+          ...(native ? {} : { PortBindings: Object.fromEntries(ports.map((one) => [one, [{ HostIp: '127.0.0.1', HostPort: '' }]])) }),
           LogConfig: { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '3' } },
         },
       })
@@ -80,25 +82,45 @@ export function createInstances(engine: Engine): Instances {
     }
   }
 
-  const describe = async (docker: Docker, id: string, deploymentId: string): Promise<Instance> => {
+  const describe = async (docker: Docker, id: string, deploymentId: string, listenPort: number | null = null): Promise<Instance> => {
     const { native } = await engine.connection()
     const found = await docker.getContainer(id).inspect()
     // The init process in the container says by these that it found no program, or none that can be run.
     if (!found.State.Running && (found.State.ExitCode === 127 || found.State.ExitCode === 126))
       throw startFailure(new Error('executable file not found'))
     const port = Number(found.Config.Labels['homeport.port'] ?? defaultPort)
-    const published = found.NetworkSettings.Ports[`${port}/tcp`]?.[0]?.HostPort
     const address = found.NetworkSettings.Networks[await engine.network()]?.IPAddress ?? ''
+    const endpointOf = (inside: number): Endpoint | undefined => {
+      if (native) return { host: address, port: inside }
+      const published = found.NetworkSettings.Ports[`${inside}/tcp`]?.[0]?.HostPort
+      return published ? { host: '127.0.0.1', port: Number(published) } : undefined
+    }
     const pid = found.State.Pid
     const check = found.Config.Healthcheck ?? {}
     const command = checkCommand(check, (found.Config as { Shell?: string[] }).Shell)
     return {
       id,
       deployment_id: deploymentId,
-      ...(published ? { host: '127.0.0.1', port: Number(published) } : { host: address, port }),
-      listeningPorts: async () => (native && pid > 0 ? parseListening(await readNetwork(pid)) : []),
+      command: commandText(found.Config),
+      ...((listenPort === null ? undefined : endpointOf(listenPort)) ?? endpointOf(port) ?? { host: address, port }),
+      recommended_port: port,
+      async listeningPorts() {
+        // An engine elsewhere has its processes elsewhere: then the container's own tools tell, if it has any.
+        const table = (native && pid > 0 ? await readNetwork(pid) : '') || (await readInside(docker.getContainer(id)))
+        return parseListening(table).map((one) => {
+          const endpoint = one.loopback_only ? undefined : endpointOf(one.port)
+          const is_exposed = `${one.port}/tcp` in (found.Config.ExposedPorts ?? {})
+          return { port: one.port, loopback_only: one.loopback_only, is_exposed, endpoints: endpoint ? [endpoint] : [] }
+        })
+      },
       ...(command && { ownCheck: () => runCheck(docker.getContainer(id), command, check, engine.options.clock ?? systemClock) }),
     }
+  }
+
+  const readInside = async (container: Docker.Container): Promise<string> => {
+    const { code, output } = await runInside(container, ['cat', '/proc/net/tcp', '/proc/net/tcp6'], 5_000, engine.options.clock ?? systemClock)
+    // cat fails with 1 where there is no IPv6, after it has printed the first table.
+    return code === 0 || code === 1 ? output : ''
   }
 
   const exitOfEnded = async (docker: Docker, id: string) => {
@@ -149,6 +171,7 @@ export function createInstances(engine: Engine): Instances {
             exit: running ? null : await exitOfEnded(docker, container.Id),
             adoptable: true,
             last_line_at: null,
+            listen_port: null,
           }
         }),
       )
@@ -165,7 +188,7 @@ export function createInstances(engine: Engine): Instances {
       if (found.frozen) frozen.add(found.id)
       const follower = await follow(container, observer, found.last_line_at)
       follower.started()
-      return describe(docker, found.id, found.deployment_id)
+      return describe(docker, found.id, found.deployment_id, found.listen_port)
     },
 
     async stop(instanceId, grace_ms) {
@@ -221,6 +244,12 @@ export function createInstances(engine: Engine): Instances {
       followers.clear()
     },
   }
+}
+
+/** A command of the shell form comes as `/bin/sh -c` and the text of the Dockerfile. */
+function commandText({ Cmd, Entrypoint }: { Cmd?: string[] | null; Entrypoint?: string | string[] | null }): string {
+  const words = Cmd?.length ? Cmd : [Entrypoint ?? []].flat()
+  return words.join(' ').replace(/^\/bin\/(?:sh|bash) -c /, '')
 }
 
 function startFailure(error: unknown): unknown {

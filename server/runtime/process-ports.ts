@@ -37,25 +37,47 @@ function freePort(host: string, port: number): Promise<number | undefined> {
   })
 }
 
-/** Ports that a container's or a process's network shows as listening, from the text of /proc/net/tcp and tcp6. `sockets`: only those inodes. */
-export function parseListening(text: string, sockets?: Set<string>): { port: number; loopback_only: boolean }[] {
-  const ports = new Map<number, boolean>()
-  for (const line of text.split('\n')) {
+export interface Listener {
+  port: number
+  loopback_only: boolean
+  /** Addresses of its own machine by which it alone is reached. */
+  hosts: string[]
+}
+
+/** What a container's or a process's network shows as listening, from the text of /proc/net/tcp and tcp6. `sockets`: only those inodes. */
+export function parseListening(text: string, sockets?: Set<string>): Listener[] {
+  const rows = text.split('\n').flatMap((line) => {
     const fields = line.trim().split(/\s+/)
-    // State 0A is LISTEN; field 9 is the inode of the socket.
-    if (fields[3] !== '0A' || (sockets && !sockets.has(fields[9] ?? ''))) continue
     const [address = '', port = ''] = (fields[1] ?? '').split(':')
-    // Docker's own resolver listens at 127.0.0.11 in every container of a network.
-    if (address === '0B00007F') continue
-    const loopback = /^[0-9A-F]{6}7F$/.test(address) || /^0{24}01000000$|^0{16}FFFF0000[0-9A-F]{6}7F$/.test(address)
-    const number = Number.parseInt(port, 16)
-    ports.set(number, (ports.get(number) ?? true) && loopback)
+    // State 0A is LISTEN. Docker's own resolver listens at 127.0.0.11 in every container of a network.
+    if (fields[3] !== '0A' || address === '0B00007F') return []
+    // Field 9 is the inode of the socket.
+    return [{ address, port: Number.parseInt(port, 16), isOwn: !sockets || sockets.has(fields[9] ?? '') }]
+  })
+  const strangers = new Set(rows.filter((row) => !row.isOwn && row.address.length === 8).map((row) => row.port))
+  const ports = new Map<number, Listener>()
+  for (const { address, port, isOwn } of rows) {
+    if (!isOwn) continue
+    const loopback_only = /^[0-9A-F]{6}7F$/.test(address) || /^0{24}01000000$|^0{16}FFFF0000[0-9A-F]{6}7F$/.test(address)
+    const known = ports.get(port)
+    const hosts = new Set([...(known?.hosts ?? []), ...hostsOf(address, strangers.has(port))])
+    ports.set(port, { port, loopback_only: (known?.loopback_only ?? true) && loopback_only, hosts: [...hosts] })
   }
-  return [...ports].map(([port, loopback_only]) => ({ port, loopback_only }))
+  return [...ports.values()]
+}
+
+/** `::` takes IPv4 too, unless it was told not to: then the IPv4 port may be another program's. */
+function hostsOf(address: string, isTakenOnIPv4: boolean): string[] {
+  if (address === '0'.repeat(32)) return isTakenOnIPv4 ? ['::1'] : ['127.0.0.1', '::1']
+  if (address === `${'0'.repeat(24)}01000000`) return ['::1']
+  const v4 = /^(?:0{16}FFFF0000)?([0-9A-F]{8})$/.exec(address)?.[1]
+  if (!v4) return []
+  const host = [...Buffer.from(v4, 'hex')].toReversed().join('.')
+  return [host === '0.0.0.0' ? '127.0.0.1' : host]
 }
 
 /** What some processes of this machine listen on. Empty where /proc is not there or not ours to read. */
-export async function listeningPortsOf(pids: number[]): Promise<{ port: number; loopback_only: boolean }[]> {
+export async function listeningPortsOf(pids: number[]): Promise<Listener[]> {
   if (platform() !== 'linux' || pids.length === 0) return []
   const sockets = new Set<string>()
   for (const pid of pids) {
@@ -71,5 +93,5 @@ export async function listeningPortsOf(pids: number[]): Promise<{ port: number; 
 /** The tables of listening sockets in the network of a process. */
 export async function readNetwork(pid: number): Promise<string> {
   const texts = await Promise.all(['tcp', 'tcp6'].map((name) => readFile(`/proc/${pid}/net/${name}`, 'utf8').catch(() => '')))
-  return texts.join('\n')
+  return texts.join('\n').trim()
 }

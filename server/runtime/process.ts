@@ -117,10 +117,17 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
     return {
       id,
       deployment_id: request.deployment_id,
+      command: artifact.command.join(' '),
       host: '127.0.0.1',
       on_machine: true,
       port,
-      listeningPorts: async () => listeningPortsOf(await group.members()),
+      recommended_port: port,
+      listeningPorts: async () =>
+        (await listeningPortsOf(await group.members())).map(({ hosts, ...found }) => ({
+          ...found,
+          is_exposed: false,
+          endpoints: hosts.map((host) => ({ host, port: found.port })),
+        })),
     }
   }
 
@@ -165,6 +172,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
         exit: alive ? null : { code: null, signal: null, out_of_memory: false },
         adoptable: false,
         last_line_at: null,
+        listen_port: null,
       })
       const unrecorded = [...(await strays)].filter(
         ([, stray]) => !found.some((record) => record.pid === stray.pid && record.started === stray.started),

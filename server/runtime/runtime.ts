@@ -102,6 +102,8 @@ export interface StartRequest extends InstanceObserver {
   /** The complete environment of the app but for PORT and HOST, which the driver sets. */
   variables: Record<string, string>
   memory_mb: number
+  /** The port that the app was last found on, when that is not PORT. */
+  listen_port: number | null
   signal: AbortSignal
 }
 
@@ -122,15 +124,33 @@ export interface Instance {
   /** Container id, or the driver's own id of a process. */
   id: string
   deployment_id: string
-  /** Where the edge and the health check reach it. */
+  /** What started it, for messages. */
+  command: string
+  /** Where the edge and the health check reach the port that the app was told. */
   host: string
   port: number
+  /** The value of PORT. */
+  recommended_port: number
   /** It is in the network of this machine itself, so that what it listens on decides who reaches it. */
   on_machine?: true
-  /** Ports that it listens on by now, to explain a failed health check; empty when not known. */
-  listeningPorts(): Promise<{ port: number; loopback_only: boolean }[]>
+  /** Ports that it listens on by now; empty when not known. */
+  listeningPorts(): Promise<ListeningPort[]>
   /** Runs the image's own HEALTHCHECK once; absent when it has none. */
   ownCheck?(): Promise<CheckResult>
+}
+
+export interface Endpoint {
+  host: string
+  port: number
+}
+
+export interface ListeningPort {
+  port: number
+  loopback_only: boolean
+  /** EXPOSE in the Dockerfile names it. */
+  is_exposed: boolean
+  /** Where the edge may reach it, in the order in which to try. Empty: loopback of a container, or a port that the engine would have to publish. */
+  endpoints: Endpoint[]
 }
 
 export interface CheckResult {
@@ -150,6 +170,8 @@ export interface FoundInstance {
   adoptable: boolean
   /** Set by the caller before `adopt`: the time (ms since 1970) of the last line that it has stored; null: it has none. */
   last_line_at: number | null
+  /** Set by the caller before `adopt`: the port that it was last found on, when that is not PORT. */
+  listen_port: number | null
 }
 
 /** What the drivers are made of. The composition root fills it in; nothing here is read from the environment. */

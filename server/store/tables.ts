@@ -308,6 +308,8 @@ export interface DeploymentRow {
   artifact: string | null
   /** Digest of all that went into the artifact but the source: equal digests may share it. */
   inputs_digest: string | null
+  /** The port that the app was last found on, when that is not PORT. */
+  listen_port: number | null
   /** How often it was begun; a second interruption fails it. */
   attempt: number
 }

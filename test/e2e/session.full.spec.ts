@@ -1,6 +1,5 @@
-import { connect, createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import Docker from 'dockerode'
+import { createEngineGate } from '../support/engine-gate.ts'
 import { startTestPlatform } from '../support/platform.ts'
 import { dockerSocket, requires } from '../support/requirements.ts'
 import { expect, test } from './fixtures.ts'
@@ -18,14 +17,8 @@ for (const [engine, publishes] of [
 ] as const)
   test(`an app of an engine ${engine} gets no session of a browser`, async ({ page, repository }) => {
     test.skip(!requires('docker').ok, 'no Docker')
-    const relay = createServer((client) => {
-      const socket = connect(dockerSocket)
-      client.pipe(socket).pipe(client)
-      client.on('error', () => socket.destroy()).on('close', () => socket.destroy())
-      socket.on('error', () => client.destroy()).on('close', () => client.destroy())
-    })
-    await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve))
-    const docker_candidates = publishes ? [`tcp://127.0.0.1:${(relay.address() as AddressInfo).port}`] : undefined
+    const gate = createEngineGate()
+    const docker_candidates = publishes ? [await gate.openTcp()] : undefined
     const home = await startTestPlatform({ runtime: 'docker', ...(docker_candidates && { docker_candidates }) })
     await home.createProject({ slug: 'mirror', repo_url: repository(mirror).url })
     const { id } = await home.deploy('mirror')
@@ -49,5 +42,5 @@ for (const [engine, publishes] of [
     await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
     await expect(page.getByRole('heading', { name: 'Sign in to Homeport' })).toBeHidden()
     await home.remove()
-    relay.close()
+    await gate.remove()
   })

@@ -205,11 +205,17 @@ test('listening ports are read from the kernel’s table', () => {
     row('00000000000000000000000001000000:0050', '0A', '4'),
   ].join('\n')
   expect(parseListening(table)).toEqual([
-    { port: 3000, loopback_only: true },
-    { port: 8080, loopback_only: false },
-    { port: 80, loopback_only: true },
+    { port: 3000, loopback_only: true, hosts: ['127.0.0.1'] },
+    { port: 8080, loopback_only: false, hosts: ['127.0.0.1'] },
+    { port: 80, loopback_only: true, hosts: ['::1'] },
   ])
-  expect(parseListening(table, new Set(['2']))).toEqual([{ port: 8080, loopback_only: false }])
+  expect(parseListening(table, new Set(['2']))).toMatchObject([{ port: 8080 }])
+  const all = '0'.repeat(32)
+  const shared = [row('00000000:0BB8', '0A', '1'), row(`${all}:0BB8`, '0A', '2'), row(`${all}:0BB9`, '0A', '2')].join('\n')
+  expect(parseListening(shared, new Set(['2']))).toEqual([
+    { port: 3000, loopback_only: false, hosts: ['::1'] },
+    { port: 3001, loopback_only: false, hosts: ['127.0.0.1', '::1'] },
+  ])
 })
 
 describe('what the engine says of a build', () => {

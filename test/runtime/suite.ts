@@ -40,7 +40,12 @@ export function runtimeSuite(driver: Driver): SuiteContext {
     expect(await answerOf(instance)).toBe('hello world')
     // The answer and the line come by different ways.
     await eventually(() => expect(lines).toEqual(['listening']))
-    expect(await instance.listeningPorts()).toContainEqual({ port: instance.port, loopback_only: suite.runtime.name === 'process' })
+    expect(await instance.listeningPorts()).toContainEqual({
+      port: instance.port,
+      loopback_only: suite.runtime.name === 'process',
+      is_exposed: suite.runtime.name === 'docker',
+      endpoints: [{ host: instance.host, port: instance.port }],
+    })
     expect(await runtime.list()).toMatchObject([{ id: instance.id, project_id: built.project_id, deployment_id: built.deployment_id, running: true }])
 
     await runtime.stop(instance.id, 30_000)

@@ -12,6 +12,8 @@ import { dockerSocket } from './requirements.ts'
 export interface EngineGate {
   /** As DOCKER_HOST would name it. */
   address: string
+  /** Opens a way to it by TCP too, which makes it an engine of another machine for the platform; its address. */
+  openTcp(): Promise<string>
   open(): Promise<void>
   shut(): Promise<void>
   hang(): void
@@ -26,6 +28,7 @@ export function createEngineGate(): EngineGate {
   const pairs = new Set<[Socket, Socket]>()
   let isHanging = false
   let server: Server | undefined
+  let tcpServer: Server | undefined
 
   function makeServer(): Server {
     return createServer({ allowHalfOpen: true }, (client) => {
@@ -58,6 +61,12 @@ export function createEngineGate(): EngineGate {
       server.listen(path)
       await once(server, 'listening')
     },
+    async openTcp() {
+      tcpServer = makeServer().listen(0, '127.0.0.1')
+      await once(tcpServer, 'listening')
+      const address = tcpServer.address()
+      return `tcp://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+    },
     async shut() {
       const closing = server
       server = undefined
@@ -76,6 +85,7 @@ export function createEngineGate(): EngineGate {
       for (const pair of pairs) for (const socket of pair) socket.resume()
     },
     async remove() {
+      tcpServer?.close()
       await this.shut()
       rmSync(folder, { recursive: true, force: true })
     },

@@ -57,5 +57,6 @@ export const deploymentRow = (own: Pick<DeploymentRow, 'id' | 'project_id'>, now
   source_request: '{"kind":"head"}',
   artifact: null,
   inputs_digest: null,
+  listen_port: null,
   attempt: 1,
 })

@@ -147,6 +147,7 @@ export async function startApp(runtime: Runtime, built: Omit<BuiltApp, 'log'>, m
     artifact: built.artifact,
     variables: more.variables ?? {},
     memory_mb: more.memory_mb ?? 256,
+    listen_port: null,
     signal: new AbortController().signal,
     onLine: (stream, line) => (more.onLine ? more.onLine(line, stream) : lines.push(line)),
     onExit(ended) {

@@ -3,6 +3,7 @@ import { edge } from './0002-edge.ts'
 import { around } from './0003-around.ts'
 import { account } from './0004-account.ts'
 import { elsewhere } from './0005-elsewhere.ts'
+import { listenPort } from './0006-listen-port.ts'
 
 /** In order, never changed once released. Entry n brings the file from version n to n + 1. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -11,6 +12,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: 'around', sql: around },
   { name: 'account', sql: account },
   { name: 'elsewhere', sql: elsewhere },
+  { name: 'listen-port', sql: listenPort },
 ]
 
 export const logMigrations: readonly { name: string; sql: string }[] = [

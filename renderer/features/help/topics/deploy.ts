@@ -155,13 +155,12 @@ export const deploy: Topic[] = [
       'Before its address leads to it, an app has to accept a connection at the port that the variable `PORT` names, and answer a request for `/`. Any answer will do but a server error. A `Dockerfile` with a `HEALTHCHECK` decides by that whether its app is well.',
       {
         list: [
-          'It listens on a fixed port: let it take the one in `PORT`, such as `server.listen(process.env.PORT ?? 3000)`.',
           'In a container it has to listen on all addresses: `0.0.0.0`, not `127.0.0.1` or `localhost`. Many frameworks take `--host 0.0.0.0`.',
           'It waits for something while it starts, such as a database: the log says for what. Listen first, connect then.',
           'It answers 500 to `/`: open its log; a variable that is missing shows here first.',
         ],
       },
-      'If the message names another port, the app was found listening there: it does not look at `PORT`.',
+      'An app that leaves `PORT` alone is looked for on the ports that it opened: one that its `Dockerfile` names by `EXPOSE` first, then the first that answers HTTP. Requests go there, and the build log warns. Take `PORT` all the same, such as `server.listen(process.env.PORT ?? 3000)`: it saves the search, and where apps run as processes of this machine, two apps, or two versions of one, cannot share a fixed port.',
     ],
   },
 ]

@@ -1,0 +1,4 @@
+/** The port that a deployment's app listens on, when that is not the one that it was told. */
+export const listenPort = `
+ALTER TABLE deployments ADD COLUMN listen_port INTEGER;
+`
