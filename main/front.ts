@@ -1,6 +1,7 @@
 import { type BrowserWindow, dialog } from 'electron'
 import { join } from 'node:path'
 import { tidings } from '../preload/bridge.ts'
+import type { Clock } from '../server/lib/clock.ts'
 import type { City } from './desktop.ts'
 import type { Journal } from './journal.ts'
 import type { Place } from './links.ts'
@@ -12,6 +13,7 @@ export interface FrontOptions {
   resources: string
   place_file: string
   journal: Journal
+  clock: Clock
   onClosed(): void
 }
 
@@ -35,12 +37,13 @@ interface Progress {
 const mayEnd = 1
 const forgiven_ms = 60_000
 
-export function createFront({ city, preload, resources, place_file, journal, onClosed }: FrontOptions): Front {
+export function createFront({ city, preload, resources, place_file, journal, clock, onClosed }: FrontOptions): Front {
   const { origin } = new URL(city.api_url)
   // Elsewhere the system takes it from the app itself.
   const icon = process.platform === 'linux' ? join(resources, 'icon.png') : undefined
   let window: BrowserWindow | undefined
   let loading: Promise<void> | undefined
+  let isLoaded = false
   let progress: Progress = { upload: null, builds: 0 }
   let ends: number[] = []
 
@@ -49,10 +52,14 @@ export function createFront({ city, preload, resources, place_file, journal, onC
       if (window.isMinimized()) window.restore()
       window.show()
       window.focus()
+      await loading
+      // The first page failed: another try instead of a window that stays empty.
+      if (window && !isLoaded) loading = load(window)
       return loading
     }
-    const own = createWindow({ origin, edge_url: city.edge_url, version: city.version, preload, icon, place_file })
+    const { window: own, reveal } = createWindow({ origin, edge_url: city.edge_url, version: city.version, preload, icon, place_file, clock })
     window = own
+    isLoaded = false
     own.on('closed', () => {
       window = undefined
       progress = { ...progress, upload: null }
@@ -62,13 +69,14 @@ export function createFront({ city, preload, resources, place_file, journal, onC
       if (reason !== 'clean-exit') afterEnd(own, reason, exitCode)
     })
     drawProgress()
-    loading = load(own)
+    loading = load(own).finally(reveal)
     return loading
   }
 
   async function load(own: BrowserWindow): Promise<void> {
     try {
       await own.loadURL(await city.signInUrl())
+      isLoaded = true
     } catch (error) {
       journal.error('dashboard_not_opened', { error })
       dialog.showErrorBox(

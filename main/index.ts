@@ -4,7 +4,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { systemClock } from '../server/lib/clock.ts'
-import { dataFolder, readOptions } from '../server/options.ts'
+import { dataFolder, type PlatformOptions, readOptions } from '../server/options.ts'
 import { openCity } from './city.ts'
 import { runDesktop } from './desktop.ts'
 import { hasTrayHost } from './tray-host.ts'
@@ -19,14 +19,24 @@ const { values } = parseArgs({
   strict: false,
 })
 const text = (name: string) => (typeof values[name] === 'string' ? values[name] : undefined)
-const options = readOptions({
-  data: text('data'),
-  host: text('host'),
-  port: text('port'),
-  'edge-port': text('edge-port'),
-  'edge-https-port': text('edge-https-port'),
-  runtime: text('runtime'),
-})
+
+function optionsOrExit(): PlatformOptions {
+  try {
+    return readOptions({
+      data: text('data'),
+      host: text('host'),
+      port: text('port'),
+      'edge-port': text('edge-port'),
+      'edge-https-port': text('edge-https-port'),
+      runtime: text('runtime'),
+    })
+  } catch (error) {
+    // Thrown on, Electron would show it as a crash in a dialog.
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+    return process.exit(2)
+  }
+}
+const options = optionsOrExit()
 
 const { APPIMAGE: app_image = null, XDG_CONFIG_HOME: config_dir = join(homedir(), '.config') } = process.env
 const packageType = join(process.resourcesPath, 'package-type')

@@ -48,6 +48,7 @@ export async function settleIn({
     resources: options.resources,
     place_file: join(folder, 'window.json'),
     journal,
+    clock: options.clock,
     onClosed,
   })
   const updates = createUpdates({

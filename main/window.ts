@@ -1,5 +1,6 @@
 import { BrowserWindow, nativeTheme } from 'electron'
 import { versionArgument } from '../preload/bridge.ts'
+import { type Clock, sleep } from '../server/lib/clock.ts'
 import { type Bounds, partition, shutIn } from './confine.ts'
 import { readPlace, smallest, writePlace } from './window-place.ts'
 
@@ -10,13 +11,17 @@ export interface WindowOptions extends Bounds {
   icon: string | undefined
   /** File that remembers where the window was. */
   place_file: string
+  clock: Clock
 }
+
+/** A window is shown after this long even if Chromium does not report a first frame. */
+const longestHidden_ms = 2_000
 
 /**
  * The one window. It shows the dashboard as any browser would, over HTTP from the platform's own origin and with a session
- * in the storage of that origin; no token ever is in the page.
+ * in the storage of that origin; no token ever is in the page. `reveal` shows it unless it was shown before.
  */
-export function createWindow(options: WindowOptions): BrowserWindow {
+export function createWindow(options: WindowOptions): { window: BrowserWindow; reveal: () => void } {
   const { is_maximized, zoom, ...bounds } = readPlace(options.place_file)
   const window = new BrowserWindow({
     ...bounds,
@@ -34,12 +39,31 @@ export function createWindow(options: WindowOptions): BrowserWindow {
       additionalArguments: [`${versionArgument}${options.version}`],
     },
   })
-  if (is_maximized) window.maximize()
-  window.once('ready-to-show', () => window.show())
+  const reveal = showOnce(window, { is_maximized, clock: options.clock })
   // Chromium keeps the zoom with the session, which is gone with the process.
   window.webContents.on('did-finish-load', () => window.webContents.setZoomLevel(zoom))
   window.on('close', () =>
     writePlace(options.place_file, { ...window.getNormalBounds(), is_maximized: window.isMaximized(), zoom: window.webContents.getZoomLevel() }),
   )
-  return window
+  return { window, reveal }
+}
+
+/**
+ * Shows a hidden window once, on whatever comes first: its first frame, its first page, 2 s, or the caller. On Wayland `ready-to-show`
+ * is late or missing (electron#48859, electron#54025).
+ */
+function showOnce(window: BrowserWindow, { is_maximized, clock }: { is_maximized: boolean; clock: Clock }): () => void {
+  const over = new AbortController()
+  const reveal = (): void => {
+    if (over.signal.aborted) return
+    over.abort()
+    // Not before: it shows the window too, while that is still empty.
+    if (is_maximized) window.maximize()
+    window.show()
+  }
+  window.once('ready-to-show', reveal)
+  window.webContents.once('did-finish-load', reveal)
+  window.once('closed', () => over.abort())
+  void sleep(clock, longestHidden_ms, over.signal).then(reveal, () => {})
+  return reveal
 }

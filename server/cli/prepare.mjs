@@ -30,10 +30,21 @@ export async function installMissing() {
   const { allowScripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const locked = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages
   const scripted = Object.keys(allowScripts).filter((name) => allowScripts[name] === true && `node_modules/${name}` in locked)
-  const install = async () => (await npm('ci', '--ignore-scripts')) === 0 && (await npm('rebuild', ...scripted)) === 0
+  const install = async () =>
+    (await npm('ci', '--ignore-scripts')) === 0 &&
+    (await npm('rebuild', ...scripted.filter((name) => name !== 'node'))) === 0 &&
+    (await installNode())
   // A registry may need a second try.
   if ((await install()) || (await install())) return
   throw new Error('npm ci failed (its own message is above). Check the network and the registry, then run the same command again.')
+}
+
+/** The npm package `node` fetches a package for this platform, which a registry may lack: then the machine's own Node, if it is new enough. */
+async function installNode() {
+  if ((await npm('rebuild', 'node')) === 0 && existsSync(bundledNode())) return true
+  if (!isModern) return false
+  say(`Homeport’s own Node could not be installed: it runs on this machine’s Node ${process.versions.node}.`)
+  return true
 }
 
 /** Under `npm start` the npm that runs is used. */
@@ -64,8 +75,12 @@ function firstMissingPackage() {
  */
 export const nodeFlags = ['--max-semi-space-size=4', '--heap-growing-percent=25']
 
-/** The Node that our code runs on: the npm package `node`, whatever the machine has. */
+/** The Node that our code runs on: the npm package `node`; where that could not be installed, this very one if it is new enough. */
 export function nodePath() {
+  return existsSync(bundledNode()) || !isModern ? bundledNode() : process.execPath
+}
+
+function bundledNode() {
   return join(root, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
 }
 
@@ -149,7 +164,9 @@ const falseStart_ms = 5_000
  */
 export function become(command, args, orElse) {
   const begun = Date.now()
-  const child = spawn(command, args, { stdio: 'inherit' })
+  // Editors and agents built on Electron pass this variable on; with it Electron would run as plain Node.
+  const { ELECTRON_RUN_AS_NODE: _, ...env } = process.env
+  const child = spawn(command, args, { stdio: 'inherit', env })
   let isAsked = false
   const pass = (signal) => {
     isAsked = true

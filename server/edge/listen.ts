@@ -1,4 +1,5 @@
 import type { Server } from 'node:net'
+import { isPortTaken } from '../lib/port-taken.ts'
 
 /** The port that is asked for, else the next free one of the following twenty, else any. */
 export async function listenFrom(server: Server, host: string, port: number): Promise<number> {
@@ -12,9 +13,9 @@ export async function listenFrom(server: Server, host: string, port: number): Pr
 /** The port that it got; undefined when that is taken. */
 export function tryListen(server: Server, host: string, port: number): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
-    const failed = (error: NodeJS.ErrnoException): void => {
+    const failed = (error: Error): void => {
       server.off('listening', opened)
-      if (error.code === 'EADDRINUSE' || error.code === 'EACCES') resolve(undefined)
+      if (isPortTaken(error)) resolve(undefined)
       else reject(error)
     }
     const opened = (): void => {

@@ -1,8 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { electronBinary } from '../../main/electron-binary.mjs'
 import { newFolder, root } from '../support/instance-process.ts'
 import { readInstanceFile } from '../../server/lib/instance-file.ts'
 import { until } from '../support/until.ts'
@@ -50,14 +51,15 @@ describe('npm start', () => {
     const dist = join(folder.path, 'dist')
     mkdirSync(dist)
     // A stand-in for Electron's binary that says what it was asked to do.
-    writeFileSync(join(dist, 'electron'), `#!/bin/sh\nprintf '%s\\n' "$@" > "${folder.path}/asked"\n`)
+    writeFileSync(join(dist, 'electron'), `#!/bin/sh\nprintf '%s\\n' "$@" "as node: $ELECTRON_RUN_AS_NODE" > "${folder.path}/asked"\n`)
     chmodSync(join(dist, 'electron'), 0o755)
     const { status } = spawnSync(process.execPath, [join(root, 'main/start.mjs'), '--port', '0'], {
-      env: environment({ DISPLAY: ':99', ELECTRON_OVERRIDE_DIST_PATH: dist }),
+      // As a terminal within an editor has it.
+      env: environment({ DISPLAY: ':99', ELECTRON_OVERRIDE_DIST_PATH: dist, ELECTRON_RUN_AS_NODE: '1' }),
     })
     expect(status).toBe(0)
     const asked = readFileSync(join(folder.path, 'asked'), 'utf8').trim().split('\n')
-    expect(asked.filter((word) => word !== '--no-sandbox')).toEqual([root, '--port', '0'])
+    expect(asked.filter((word) => word !== '--no-sandbox')).toEqual([root, '--port', '0', 'as node:'])
   })
 
   test('with a binary that cannot run here: headless, and it says so', async () => {
@@ -87,6 +89,46 @@ describe('npm start', () => {
     // The flag that `serve` refuses shows that it was asked.
     expect(code).toBe(2)
   })
+})
+
+test.each([
+  ['is there', { version: '45.4.1', 'path.txt': 'electron', binary: 'electron' }, true],
+  ['was cut off while it was unpacked', { version: '45.4.1', binary: 'electron' }, false],
+  ['is that of another version', { version: '44.0.0', 'path.txt': 'electron', binary: 'electron' }, false],
+  ['lost its program', { version: '45.4.1', 'path.txt': 'electron', binary: 'other' }, false],
+])('Electron’s binary %s', (_, found, isThere) => {
+  mkdirSync(join(folder.path, 'dist'))
+  writeFileSync(join(folder.path, 'package.json'), '{"version":"45.4.1"}')
+  writeFileSync(join(folder.path, 'dist', 'version'), `v${found.version}\n`)
+  writeFileSync(join(folder.path, 'dist', found.binary), '')
+  if ('path.txt' in found) writeFileSync(join(folder.path, 'path.txt'), found['path.txt'])
+  expect(electronBinary(folder.path, {})).toBe(isThere ? join(folder.path, 'dist', 'electron') : undefined)
+})
+
+test('where the package of Node cannot be installed, the machine’s own Node does', () => {
+  // A checkout of its own with an npm that has every package but that one.
+  mkdirSync(join(folder.path, 'server/cli'), { recursive: true })
+  cpSync(join(root, 'server/cli/prepare.mjs'), join(folder.path, 'server/cli/prepare.mjs'))
+  const lock = '{"packages":{"node_modules/node":{"version":"24.0.0"}}}'
+  writeFileSync(join(folder.path, 'package.json'), '{"allowScripts":{"node":true}}')
+  writeFileSync(join(folder.path, 'package-lock.json'), lock)
+  writeFileSync(
+    join(folder.path, 'npm.js'),
+    `const { mkdirSync, writeFileSync } = require('node:fs')
+mkdirSync('node_modules', { recursive: true })
+if (process.argv[2] === 'ci') writeFileSync('node_modules/.package-lock.json', '${lock}')
+process.exit(process.argv[2] === 'rebuild' && process.argv[3] === 'node' ? 1 : 0)`,
+  )
+  const script = `import { installMissing, nodePath } from './server/cli/prepare.mjs'
+await installMissing()
+await installMissing()
+console.log(nodePath())`
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    cwd: folder.path,
+    env: environment({ npm_execpath: join(folder.path, 'npm.js') }),
+    encoding: 'utf8',
+  })
+  expect([stdout.trim(), stderr.match(/it runs on this machine’s Node/g)]).toEqual([process.execPath, ['it runs on this machine’s Node']])
 })
 
 test('npx homeport runs the command of this checkout', () => {

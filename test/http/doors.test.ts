@@ -1,7 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { version } from '../../server/contract/index.ts'
 import { openApiDocument } from '../../server/http/openapi.ts'
 import { type ApiServer, bearer, startApiServer } from '../support/api-server.ts'
@@ -216,6 +217,16 @@ describe('the port', () => {
     expect(second.port).not.toBe(server.port)
     expect((await second.fetch('/v1/projects', { headers: bearer(second.owner.token) })).status).toBe(200)
     await second.close()
-    await expect(startApiServer({ port: server.port })).rejects.toThrow(`Port ${server.port} is taken.`)
+    await expect(startApiServer({ port: server.port })).rejects.toThrow(`Port ${server.port} is taken, or`)
+  })
+  it('a port that Windows has reserved gives way too', async () => {
+    const listen = vi.spyOn(Server.prototype, 'listen').mockImplementationOnce(function (this: Server) {
+      process.nextTick(() => this.emit('error', Object.assign(new Error('listen EACCES'), { code: 'EACCES' })))
+      return this
+    })
+    const second = await startApiServer({ port: server.port, port_may_move: true })
+    listen.mockRestore()
+    expect(second.port).not.toBe(server.port)
+    await second.close()
   })
 })

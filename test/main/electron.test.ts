@@ -40,7 +40,11 @@ describe.skipIf(!requires('electron').ok)('the real desktop', () => {
         expect(page.cookie + page.storage).not.toContain(instance.token)
         expect(page.cookie).toBe('')
 
-        const answer = await shown.evaluate(async () => (await fetch('/instance/session')).status)
+        const session = (await shown.evaluate(() => localStorage.getItem('homeport.session'))) ?? ''
+        const answer = await shown.evaluate(
+          async (secret) => (await fetch('/instance/session', { headers: { 'x-homeport-session': secret } })).status,
+          session,
+        )
         expect(answer).toBe(200)
         // The second wall: what the policy of the page would allow does not go out either.
         const outside = await shown.evaluate(async () =>

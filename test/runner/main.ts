@@ -37,7 +37,7 @@ else await runParts([['check', (totals) => runChecks(totals, out)], vitestPart('
 async function runChosen(chosen: string[]): Promise<number> {
   const tool = chosen.some((one) => one.startsWith('test/e2e')) ? playwright : vitest
   // A file that is named is run, whichever tier it is of.
-  const tier: Tier = chosen.some((one) => one.includes('.full.')) ? 'full' : 'default'
+  const tier = process.env.HOMEPORT_TEST_TIER ?? (chosen.some((one) => one.includes('.full.')) ? 'full' : 'default')
   const { code } = await runScript([...tool, ...chosen], { is_shown: true, env: { HOMEPORT_TEST_TIER: tier } })
   return code
 }

@@ -14,6 +14,8 @@ export const world = {
   exits: [] as number[],
   quits: 0,
   is_sandboxed: false,
+  /** Switches of Chromium on the command line. */
+  switches: [] as string[],
   windows: [] as FakeWindow[],
   handlers: new Map<string, Handler>(),
   opened: [] as string[],
@@ -229,6 +231,7 @@ export const app = Object.assign(appEvents, {
   setPath: (name: string, path: string) => void world.paths.set(name, path),
   requestSingleInstanceLock: () => world.has_lock,
   enableSandbox: () => void (world.is_sandboxed = true),
+  commandLine: { hasSwitch: (name: string) => world.switches.includes(name) },
   whenReady: async () => {},
   exit: (code = 0) => void world.exits.push(code),
   getVersion: () => '0.1.0',

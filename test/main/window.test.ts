@@ -1,0 +1,97 @@
+/** How the window gets to be seen. What is in it: desktop.test.ts. */
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { sandboxFix } from '../../main/chromium-sandbox.mjs'
+import { openDesktopScene, settled } from '../support/desktop-scene.ts'
+import { app, FakeWindow, world } from '../support/electron-double.ts'
+import { createTestClock } from '../support/test-clock.ts'
+
+let scene: ReturnType<typeof openDesktopScene>
+beforeEach(() => {
+  scene = openDesktopScene()
+})
+afterEach(() => {
+  scene.close()
+  vi.restoreAllMocks()
+})
+
+describe('the window is shown once', () => {
+  /** A page that is on its way for as long as the test wants, on a system that reports no first frame (Wayland, electron#48859). */
+  async function openSlowly() {
+    const page = Promise.withResolvers<void>()
+    vi.spyOn(FakeWindow.prototype, 'loadURL').mockReturnValue(page.promise)
+    const clock = createTestClock({ frozen_at: 0 })
+    const started = scene.start({ clock })
+    await vi.waitUntil(() => world.windows[0])
+    const window = scene.window()
+    expect(window.is_visible).toBe(false)
+    return { page, clock, window, started, shows: vi.spyOn(window, 'show') }
+  }
+
+  test.each<[string, (slow: Awaited<ReturnType<typeof openSlowly>>) => unknown]>([
+    ['its first frame', ({ window }) => window.emit('ready-to-show')],
+    ['its first page', ({ window }) => window.webContents.emit('did-finish-load')],
+    ['2 s', ({ clock }) => clock.advance(2_000)],
+    ['the end of a load that failed', ({ page }) => page.reject(new Error('ERR_FAILED'))],
+  ])('by %s', async (_, come) => {
+    const slow = await openSlowly()
+    await slow.clock.advance(1_999)
+    expect(slow.shows).not.toHaveBeenCalled()
+    await come(slow)
+    await settled()
+    expect(slow.shows).toHaveBeenCalledTimes(1)
+    slow.window.emit('ready-to-show')
+    slow.window.webContents.emit('did-finish-load')
+    await slow.clock.advance(10_000)
+    slow.page.resolve()
+    await slow.started
+    expect(slow.shows).toHaveBeenCalledTimes(1)
+  })
+
+  test('not after it was closed', async () => {
+    const slow = await openSlowly()
+    slow.window.close()
+    await slow.clock.advance(10_000)
+    expect(slow.shows).not.toHaveBeenCalled()
+    slow.page.resolve()
+    await slow.started
+  })
+})
+
+test('a first page that could not be loaded is tried again when the window is asked for', async () => {
+  const load = vi.spyOn(FakeWindow.prototype, 'loadURL').mockRejectedValueOnce(new Error('ERR_CONNECTION_REFUSED'))
+  await scene.start()
+  expect(world.errors).toEqual([expect.stringContaining('ERR_CONNECTION_REFUSED')])
+  app.emit('second-instance', {}, ['homeport'])
+  await settled()
+  expect(load).toHaveBeenCalledTimes(2)
+  app.emit('second-instance', {}, ['homeport'])
+  await settled()
+  expect(load).toHaveBeenCalledTimes(2)
+  expect(world.errors).toHaveLength(1)
+})
+
+test.each([
+  ['with', [], true],
+  ['without', ['no-sandbox'], false],
+])('%s Chromium’s sandbox, as the start says', async (_, switches, is_sandboxed) => {
+  world.switches = switches
+  await scene.start()
+  expect(world.is_sandboxed).toBe(is_sandboxed)
+})
+
+describe('Chromium’s sandbox on Linux', () => {
+  const restricted = '/proc/sys/kernel/apparmor_restrict_unprivileged_userns'
+  const off = '/proc/sys/kernel/unprivileged_userns_clone'
+  const fix = "sudo chown root:root '/opt/it'\\''s/chrome-sandbox' && sudo chmod 4755 '/opt/it'\\''s/chrome-sandbox'"
+  test.each<[string, NodeJS.Platform, Record<string, string>, { uid: number; mode: number } | undefined, string | undefined]>([
+    ['works where nothing forbids it', 'linux', { [restricted]: '0\n', [off]: '1\n' }, undefined, undefined],
+    ['works on a kernel that knows no such setting', 'linux', {}, undefined, undefined],
+    ['is forbidden on Ubuntu 24.04', 'linux', { [restricted]: '1\n' }, { uid: 1000, mode: 0o100755 }, fix],
+    ['is forbidden without the helper', 'linux', { [off]: '0\n' }, undefined, fix],
+    ['works by a helper of root', 'linux', { [restricted]: '1\n' }, { uid: 0, mode: 0o104755 }, undefined],
+    ['does not by a helper that is not setuid', 'linux', { [restricted]: '1\n' }, { uid: 0, mode: 0o100755 }, fix],
+    ['is not asked about elsewhere', 'darwin', { [restricted]: '1\n' }, undefined, undefined],
+  ])('%s', (_, platform, files, helper, expected) => {
+    expect(sandboxFix("/opt/it's/electron", { platform, read: (path) => files[path] ?? '', stat: () => helper })).toBe(expected)
+  })
+})
