@@ -79,8 +79,9 @@ export function createDockerServer({ engine, data_dir, log }: DockerServerOption
     }
     if (found.State.Paused) await container.unpause()
     const at = { host: '127.0.0.1', port: portOf(found) }
-    if (answered !== found.State.StartedAt) {
-      await untilReady(container)
+    // The engine calls a container that it is about to start again `Running` too, with the start of before.
+    if (found.State.Restarting || answered !== found.State.StartedAt) {
+      found = await untilReady(container)
       await closeCluster(askIn(container, `${programs}/psql`))
       for (const network of await docker.listNetworks({ filters: engine.ours({ 'homeport.role': 'database' }) }))
         await attach(engine, docker, network.Name)
@@ -118,12 +119,13 @@ export function createDockerServer({ engine, data_dir, log }: DockerServerOption
       `Look at the log of the container ${name} (docker logs ${name}), then try again.`,
     )
 
-  const untilReady = async (container: Docker.Container): Promise<void> => {
+  const untilReady = async (container: Docker.Container): Promise<Docker.ContainerInspectInfo> => {
     const giveUpAt = systemClock.monotonic() + startPatience_ms
     while (systemClock.monotonic() < giveUpAt) {
-      const { State } = await container.inspect()
-      if (!State.Running && !State.Restarting) break
-      if (State.Running && (await runIn(container, [`${programs}/pg_isready`, '-q', '-h', '/tmp']).catch(() => undefined))?.code === 0) return
+      const found = await container.inspect()
+      const { Running, Restarting } = found.State
+      if (!Running && !Restarting) break
+      if (!Restarting && (await runIn(container, [`${programs}/pg_isready`, '-q', '-h', '/tmp']).catch(() => undefined))?.code === 0) return found
       await sleep(systemClock, 100)
     }
     throw notUp()
@@ -229,6 +231,12 @@ export function createDockerServer({ engine, data_dir, log }: DockerServerOption
         const { docker } = await engine.connection()
         const found = await inspect(docker.getContainer(name))
         if (!found) return { running: false, version: null, message: `There is no container ${name} now.` }
+        if (found.State.Restarting)
+          return {
+            running: false,
+            version: null,
+            message: `The container ${name} ended and is being restarted; its log says why (docker logs ${name}).`,
+          }
         if (!found.State.Running) return { running: false, version: null, message: `The container ${name} does not run.` }
         return { running: true, version: '15', message: `The container ${name} runs, at 127.0.0.1:${portOf(found)}.` }
       } catch (error) {

@@ -53,7 +53,19 @@ export function createDnsServer({ zones, log }: { zones: Zones; log: Log }): Dns
   }
 }
 
+/** How many TCP ports that the system calls free are tried until one is free for UDP too. */
+const attempts = 20
+
 async function openBoth(wanted: number, zones: Zones): Promise<{ port: number; close(): Promise<void> }> {
+  for (let attempt = 1; ; attempt++)
+    try {
+      return await tryBoth(wanted, zones)
+    } catch (error) {
+      if (wanted !== 0 || attempt === attempts || !(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error
+    }
+}
+
+async function tryBoth(wanted: number, zones: Zones): Promise<{ port: number; close(): Promise<void> }> {
   const connections = new Set<Socket>()
   const streams = createServer((socket) => converse(socket, zones, connections))
   streams.maxConnections = maxConnections

@@ -2,6 +2,7 @@ import Docker from 'dockerode'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '../../server/contract/databases.ts'
 import { dropNetwork, makeNetwork } from '../../server/database/docker-network.ts'
+import { createDockerServer } from '../../server/database/docker-server.ts'
 import { createEngine } from '../../server/runtime/docker-engine.ts'
 import { makeRepository } from '../support/repository.ts'
 import { dockerSocket, requires } from '../support/requirements.ts'
@@ -85,6 +86,24 @@ describe.skipIf(!requires('docker').ok)('with a Docker engine', () => {
       await until(async () => ((await container.inspect()).State.Pid === pid ? undefined : true), { what: 'the end of postgres' })
     },
     runs: async (home) => (await (await containerOf(home)).inspect()).State.Running,
+  })
+
+  test('a server that the engine restarts again and again does not count as running', async () => {
+    const options = await runtimeOptions()
+    const engine = createEngine(options)
+    const server = createDockerServer({ engine, data_dir: options.data_dir, log: options.log })
+    const HostConfig = { RestartPolicy: { Name: 'always' }, PortBindings: { '5432/tcp': [{ HostPort: '5432' }] }, NetworkMode: 'none' }
+    const container = await docker.createContainer({ Image: 'postgres:15-bookworm', name: engine.name('databases'), Entrypoint: ['false'], HostConfig })
+    try {
+      await container.start()
+      // The pauses of the engine double: after a few they are long enough to look in one.
+      await until(async () => ((await container.inspect()).RestartCount >= 4 ? true : undefined), { what: 'four restarts' })
+      expect(await server.state()).toMatchObject({ running: false, message: expect.stringContaining('is being restarted') })
+    } finally {
+      await server.close(false)
+      await container.remove({ force: true })
+      await options.remove()
+    }
   })
 
   test('a network that many ask for at once is one', async () => {

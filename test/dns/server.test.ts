@@ -1,9 +1,9 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { Resolver } from 'node:dns/promises'
-import { connect } from 'node:net'
+import { connect, Server } from 'node:net'
 import packet from 'dns-packet'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { answerDns, type Zones } from '../../server/dns/answer.ts'
 import { createDnsServer, type DnsServer } from '../../server/dns/server.ts'
 import { silentLog } from '../../server/lib/log.ts'
@@ -178,5 +178,21 @@ describe('on a port', () => {
     expect([second.port(), second.trouble()]).toEqual([expect.any(Number), undefined])
     await second.listen(null)
     expect(second.port()).toBeUndefined()
+  })
+
+  test('a free TCP port whose UDP port is taken is left for another', async () => {
+    const holder = createSocket('udp4')
+    holder.bind(0, '127.0.0.1')
+    await once(holder, 'listening')
+    const taken = holder.address().port
+    const listen = vi.spyOn(Server.prototype, 'listen').mockImplementationOnce(function (this: Server, _port, host, done) {
+      return this.listen(taken, host, done)
+    } as Server['listen'])
+    const third = createDnsServer({ zones, log: silentLog })
+    await third.listen(0)
+    listen.mockRestore()
+    expect([third.port(), third.trouble()]).toEqual([expect.not.toBeOneOf([taken, undefined]), undefined])
+    await third.close()
+    holder.close()
   })
 })
