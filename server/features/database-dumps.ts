@@ -14,12 +14,23 @@ export function createDatabaseDumpHandlers(deps: FeatureDeps): Pick<Handlers<Con
   const { db } = deps.store
   const projectOf = (caller: Caller, slug: string) => db.read((tx) => projectFor(tx, caller, slug))
 
-  /** One at a time with whatever else is done to the databases of the project. */
-  const restore = (projectId: string, file: AsyncIterable<Uint8Array>, signal: AbortSignal) =>
+  let requests = 0
+  /** By project, the request that its database was last put back by. */
+  const restoredBy = new Map<string, number>()
+
+  /** One at a time with whatever else is done to the databases of the project. `request`: its number, from when it came. */
+  const restore = (projectId: string, request: number, file: AsyncIterable<Uint8Array>, signal: AbortSignal) =>
     reached(
       databases.exclusive(projectId, async () => {
         const row = await databaseOf(deps, projectId)
+        // A slow upload would otherwise undo what somebody asked for after it.
+        if ((restoredBy.get(projectId) ?? 0) > request)
+          throw new Problem(
+            'restore_failed',
+            'The database was restored from another file while this one was on its way, so this one was not used. Send it again if it is to replace the other.',
+          )
         const dump = await dumps.restore(databases.open(row), file, signal)
+        restoredBy.set(projectId, request)
         return { database: await showDatabase(deps, row), dump }
       }),
     )
@@ -49,17 +60,19 @@ export function createDatabaseDumpHandlers(deps: FeatureDeps): Pick<Handlers<Con
     },
 
     async restoreDatabase({ caller, signal }, { params }) {
+      const request = ++requests
       const row = await db.read((tx) => dumpFor(tx, caller, params))
       await databaseOf(deps, row.project_id)
-      const answer = await restore(row.project_id, await fileOf(row), signal)
+      const answer = await restore(row.project_id, request, await fileOf(row), signal)
       deps.bus.emit(`project:${row.project_id}`)
       return answer
     },
 
     async importDatabase({ caller, signal }, { params, upload }) {
+      const request = ++requests
       const project = await projectOf(caller, params.slug)
       await databaseOf(deps, project.id)
-      const answer = await dumps.receive(upload, signal, (file) => restore(project.id, file, signal))
+      const answer = await dumps.receive(upload, signal, (file) => restore(project.id, request, file, signal))
       deps.bus.emit(`project:${project.id}`)
       return answer
     },

@@ -58,12 +58,13 @@ export function dumpStories(platform: () => TestPlatform, { rows }: { rows: numb
       expect(answer.status).toBe(200)
       return Buffer.from(await answer.arrayBuffer())
     }
-    const send = async (slug: string, file: Buffer | string, type = 'application/sql') => {
+    const send = async (slug: string, file: Buffer | string | ReadableStream<Uint8Array>, type = 'application/sql') => {
       const { api_url, token } = home.platform.instance
       const answer = await fetch(`${api_url}/instance/projects/${slug}/database/import`, {
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': type },
-        body: typeof file === 'string' ? file : new Uint8Array(file),
+        body: Buffer.isBuffer(file) ? new Uint8Array(file) : file,
+        duplex: 'half',
       })
       return { status: answer.status, body: (await answer.json()) as Restored }
     }
@@ -161,6 +162,19 @@ export function dumpStories(platform: () => TestPlatform, { rows }: { rows: numb
       expect(await asked(small.connection_string, "SELECT to_regclass('a'), (SELECT a FROM kept)")).toEqual([[null, 1]])
       expect((await list('small')).length).toBe(before.length + 1)
       expect(halves()).toEqual([])
+    })
+
+    test('409 for a file that arrives after a later one was put in: the last wish counts, not the slowest line', async () => {
+      const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+      const line = writable.getWriter()
+      const slow = send('small', readable)
+      await line.write(Buffer.from('CREATE TABLE slow'))
+      await until(() => halves()[0], { what: 'the first file to be on its way' })
+      expect((await send('small', 'CREATE TABLE kept AS SELECT 2 AS a')).status).toBe(200)
+      await line.write(Buffer.from(' (a int);'))
+      await line.close()
+      expect(await slow).toMatchObject({ status: 409, body: { error: 'restore_failed', message: expect.stringContaining('another file') } })
+      expect(await asked(small.connection_string, "SELECT to_regclass('slow'), (SELECT a FROM kept)")).toEqual([[null, 2]])
     })
 
     test('sessions of the app are ended for a restore, and nobody sees half of it', async () => {
