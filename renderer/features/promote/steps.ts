@@ -34,6 +34,8 @@ export interface Done {
   /** Ids of variables and deployments that were there before. */
   known_variables?: string[]
   known?: string[]
+  /** What served there before; null when nothing did. */
+  serving?: string | null
   is_sent?: boolean
 }
 
@@ -79,6 +81,7 @@ export const steps: Record<PromotionStepName, Step> = {
       project = await make(wish, new_name, done)
     }
     done.known ??= (await newest(to, signal)).map(({ id }) => id)
+    if (done.serving === undefined) done.serving = (await serving(to, signal))?.id ?? null
     if (Object.keys(settings).length > 0) {
       done.is_changed = true
       keep()
@@ -164,6 +167,11 @@ export async function takeBack(wish: Wish, done: Done): Promise<void> {
   if (done.is_changed) await to.client.call('updateProject', { params, body: before })
   // Each of those variables may have begun a deployment, and so may the upload have done at the very last moment.
   for (const { id } of await begun(to, done)) await cancel(to, id)
+  // One of them may have become ready before it could be canceled: it serves with those variables, or with what was uploaded.
+  const now = done.known && (await serving(to))
+  if (!now || done.known?.includes(now.id)) return
+  if (done.serving) await to.client.call('rollbackDeployment', { params: { ...params, id: done.serving } })
+  else await to.client.call('stopProject', { params })
 }
 
 /** Throws what was refused for good, and then nothing was made. */
@@ -205,6 +213,12 @@ const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) 
 
 async function newest({ client, slug }: Wish['to'], signal?: AbortSignal): Promise<Deployment[]> {
   return (await client.call('listDeployments', { params: { slug }, query: { limit: '20' }, ...(signal ? { signal } : {}) })).deployments
+}
+
+async function serving({ client, slug }: Wish['to'], signal?: AbortSignal): Promise<Deployment | undefined> {
+  const query = { target: 'production', status: 'ready', limit: '50' } as const
+  const { deployments } = await client.call('listDeployments', { params: { slug }, query, ...(signal ? { signal } : {}) })
+  return deployments.find(({ is_current }) => is_current)
 }
 
 async function cancel({ client, slug }: Wish['to'], id: string): Promise<void> {
