@@ -1,4 +1,4 @@
-import type { InfiniteData, QueryClient } from '@tanstack/react-query'
+import type { InfiniteData, Query, QueryClient } from '@tanstack/react-query'
 import type { Deployment, DeploymentDetail } from '../../server/contract/deployments.ts'
 import type { Project } from '../../server/contract/projects.ts'
 import type { Answer, EventOf } from './client.ts'
@@ -141,9 +141,23 @@ export function knownProject(cache: QueryClient, projectId: string): Project | u
 export function refreshAll(cache: QueryClient): void {
   cache.setQueryData<ProjectPages>(keys.projects, shortened)
   cache.setQueriesData<DeploymentPages>({ queryKey: ['deployments'] }, shortened)
-  // What is under way was perhaps answered before the news: without this, a first answer would not be asked for again.
-  void cache.cancelQueries().then(() => cache.invalidateQueries())
+  askAnew(cache, [])
 }
+
+/** Asks for these again. What is under way was perhaps answered before the news; a next page that somebody wanted comes first. */
+export function askAnew(cache: QueryClient, queryKey: readonly unknown[]): void {
+  const bringing = cache.getQueryCache().findAll({ queryKey, predicate: bringsMore })
+  for (const { queryKey: one, promise } of bringing) {
+    const again = () => cache.invalidateQueries({ queryKey: one, exact: true })
+    void promise?.then(again, again)
+  }
+  const others = { queryKey, predicate: (query: Query) => !bringing.includes(query) }
+  void cache.cancelQueries(others).then(() => cache.invalidateQueries(others))
+}
+
+/** A long list that fetches its next page, behind those that it has. */
+const bringsMore = ({ state }: Query): boolean =>
+  state.fetchStatus === 'fetching' && state.fetchMeta?.fetchMore?.direction === 'forward' && state.data !== undefined
 
 /** What a list keeps that nobody looks at any more, or that has to be asked for anew. */
 function shortened<Page>(data: InfiniteData<Page, string | null> | undefined): InfiniteData<Page, string | null> | undefined {
@@ -154,9 +168,8 @@ function shortened<Page>(data: InfiniteData<Page, string | null> | undefined): I
 function askAgain(cache: QueryClient, put: () => void, ...names: (readonly unknown[])[]): void {
   for (const queryKey of names) {
     for (const query of cache.getQueryCache().findAll({ queryKey, fetchStatus: 'fetching' })) {
-      // A long list that fetches its next page goes on: that page is of older ones. It is put behind the pages as they were when it was
-      // asked for, so that the news has to be told again.
-      if (query.state.fetchMeta?.fetchMore?.direction === 'forward' && query.state.data !== undefined) void query.promise?.then(put, put)
+      // A next page is of older ones. It is put behind the pages as they were when it was asked for, so that the news has to be told again.
+      if (bringsMore(query)) void query.promise?.then(put, put)
       else
         void cache
           .cancelQueries({ queryKey: query.queryKey, exact: true })

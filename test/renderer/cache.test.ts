@@ -2,7 +2,7 @@ import { InfiniteQueryObserver, QueryClient } from '@tanstack/react-query'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import type { Project } from '../../server/contract/projects.ts'
-import { applyEvent } from '../../renderer/api/cache.ts'
+import { applyEvent, refreshAll } from '../../renderer/api/cache.ts'
 import { keys } from '../../renderer/api/keys.ts'
 import { until } from '../support/until.ts'
 
@@ -17,6 +17,29 @@ const list = (key: readonly unknown[]) =>
   cache
     .getQueryData<{ pages: { deployments: Deployment[] }[] }>(key)
     ?.pages.flatMap((page) => page.deployments.map(({ id, status, is_current }) => ({ id, status, is_current })))
+
+const slugs = () =>
+  cache
+    .getQueryData<{ pages: { projects: Project[] }[] }>(keys.projects)
+    ?.pages.flatMap(({ projects }) => projects.map(({ slug, status }) => `${slug} ${status}`))
+
+/** A list on screen whose first page is there. `answer`: to the oldest question that has none. */
+async function longList() {
+  type Page = { projects: Project[]; next_cursor: string | null }
+  const asked: ((page: Page) => void)[] = []
+  const answer = async (projects: Project[], next_cursor: string | null = null) =>
+    (await until(() => asked.shift(), { what: 'a question' }))({ projects, next_cursor })
+  const observer = new InfiniteQueryObserver(cache, {
+    queryKey: keys.projects,
+    queryFn: () => new Promise<Page>((resolve) => asked.push(resolve)),
+    initialPageParam: null,
+    getNextPageParam: (page: Page) => page.next_cursor,
+  })
+  const stop = observer.subscribe(() => undefined)
+  await answer([project('c', 3), project('b', 2)], 'b')
+  await until(() => observer.getCurrentResult().isSuccess || undefined, { what: 'the first page' })
+  return { observer, answer, stop }
+}
 
 describe('what the stream tells', () => {
   it('puts a new project on top, and a changed one where it was', () => {
@@ -36,28 +59,28 @@ describe('what the stream tells', () => {
   })
 
   it('is not lost while a long list brings its next page', async () => {
-    let answer: (page: { projects: Project[]; next_cursor: string | null }) => void = () => undefined
-    const observer = new InfiniteQueryObserver(cache, {
-      queryKey: keys.projects,
-      queryFn: () => new Promise<{ projects: Project[]; next_cursor: string | null }>((resolve) => (answer = resolve)),
-      initialPageParam: null,
-      getNextPageParam: (page: { next_cursor: string | null }) => page.next_cursor,
-    })
-    const stop = observer.subscribe(() => undefined)
-    answer({ projects: [project('c', 3), project('b', 2)], next_cursor: 'b' })
-    await until(() => observer.getCurrentResult().isSuccess || undefined, { what: 'the first page' })
+    const { observer, answer, stop } = await longList()
     const more = observer.fetchNextPage()
     applyEvent(cache, { event: 'project', id: null, data: { project: { ...project('b', 2), status: 'live' } } })
     applyEvent(cache, { event: 'project_removed', id: null, data: { id: 'prj_c', slug: 'c' } })
     applyEvent(cache, { event: 'project', id: null, data: { project: project('d', 4) } })
-    answer({ projects: [project('a', 1)], next_cursor: null })
+    await answer([project('a', 1)])
     await more
-    const told = () =>
-      cache
-        .getQueryData<{ pages: { projects: Project[] }[] }>(keys.projects)
-        ?.pages.flatMap(({ projects }) => projects.map(({ slug, status }) => `${slug} ${status}`))
-    await until(() => told()?.length === 3 || undefined, { what: 'the news once more' })
-    expect(told()).toEqual(['d created', 'b live', 'a created'])
+    await until(() => slugs()?.length === 3 || undefined, { what: 'the news once more' })
+    expect(slugs()).toEqual(['d created', 'b live', 'a created'])
+    stop()
+  })
+
+  it('loses no next page that was on its way when everything is asked for again', async () => {
+    const { observer, answer, stop } = await longList()
+    const more = observer.fetchNextPage()
+    refreshAll(cache)
+    await answer([project('a', 1)])
+    await more
+    await answer([project('c', 3), { ...project('b', 2), status: 'live' }], 'b')
+    await answer([project('a', 1)])
+    await until(() => slugs()?.includes('b live') || undefined, { what: 'the news' })
+    expect(slugs()).toEqual(['c created', 'b live', 'a created'])
     stop()
   })
 

@@ -3,6 +3,7 @@ import { KeyRound, Plus, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { useSearchParams } from 'wouter'
 import type { ApiToken } from '../../../server/contract/tokens.ts'
+import { askAnew } from '../../api/cache.ts'
 import { keys } from '../../api/keys.ts'
 import { problemFrom } from '../../api/problem.ts'
 import { useTokens } from '../../api/tokens.ts'
@@ -31,7 +32,7 @@ export function Tokens() {
     setOpen(null)
     if (wishes) setParams({}, { replace: true })
   }
-  const changed = () => void cache.invalidateQueries({ queryKey: keys.tokens })
+  const changed = () => askAnew(cache, keys.tokens)
   const create = (
     <Button kind={tokens?.length === 0 ? 'primary' : 'plain'} icon={Plus} onClick={() => setOpen({ name: 'create' })}>
       Make a token

@@ -1,11 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query'
+import { askAnew } from '../../api/cache.ts'
 import { keys } from '../../api/keys.ts'
 
 /** After a purge the log and the figures are others. */
 export function usePurged(slug: string): () => void {
   const cache = useQueryClient()
   return () => {
-    void cache.invalidateQueries({ queryKey: keys.cacheEvents(slug) })
+    askAnew(cache, keys.cacheEvents(slug))
     void cache.invalidateQueries({ queryKey: ['metrics', slug] })
   }
 }
