@@ -1,21 +1,28 @@
-import type { Project } from '../contract/projects.ts'
+import { type Project, projectOperations } from '../contract/projects.ts'
+import { slugFor } from '../lib/slug.ts'
 import type { Client } from './client.ts'
 import { type Call, type Command, exitCodes, text, UsageError, words } from './command.ts'
 import { ago, paint, table } from './terminal.ts'
 
+const settings = projectOperations.updateProject.body.shape
+
 export const projects: Command = {
-  summary: 'Lists, makes, shows, opens, stops and deletes projects.',
-  forms: ['projects', 'projects create NAME', 'projects show|open|stop|delete SLUG'],
+  summary: 'Lists, makes, shows, changes, opens, stops and deletes projects.',
+  forms: ['projects', 'projects create NAME', 'projects set SLUG KEY=VALUE ...', 'projects show|open|stop|delete SLUG'],
   options: {
     slug: '=SLUG the short name of a new project (default: from NAME)',
     repo: '=URL the git address of a new project',
     branch: '=NAME its branch',
     yes: 'delete without asking',
   },
+  more: `Settings:\n${Object.entries(settings)
+    .map(([key, schema]) => `  ${key.padEnd(20)}${schema.description ?? ''}`.trimEnd())
+    .join('\n')}\nA setting that is changed counts from the next deployment on.`,
   async run(call) {
     const verb = call.words[0]
     if (verb === undefined || verb === 'list') return list(call)
-    if (!Object.hasOwn(verbs, verb)) throw new UsageError(`“${verb}” is none of create, show, open, stop, delete.`)
+    if (verb === 'set') return set(call)
+    if (!Object.hasOwn(verbs, verb)) throw new UsageError(`“${verb}” is none of create, set, show, open, stop, delete.`)
     const [, subject = ''] = words(call, verb, verb === 'create' ? 'NAME' : 'SLUG')
     return verbs[verb as keyof typeof verbs](call, subject)
   },
@@ -45,12 +52,38 @@ async function list(call: Call): Promise<number> {
 const stateOf = (project: Project): string => (project.is_cold ? `${project.status}, cold` : project.status)
 
 async function create(call: Call, name: string): Promise<number> {
-  const slug = text(call.flags, 'slug') ?? slugOf(name)
+  const slug = text(call.flags, 'slug') ?? slugFor(name)
   const { project } = await call.connect().call('createProject', {
     body: { name, slug, repo_url: text(call.flags, 'repo'), repo_branch: text(call.flags, 'branch') },
   })
   call.terminal.out(call.json ? JSON.stringify({ project }) : `Made ${project.slug}.`)
   return exitCodes.done
+}
+
+async function set(call: Call): Promise<number> {
+  const [, slug, ...pairs] = call.words
+  if (slug === undefined || pairs.length === 0) throw new UsageError(slug === undefined ? 'SLUG is missing.' : 'KEY=VALUE is missing.')
+  const body = Object.fromEntries(pairs.map(readPair))
+  const { project } = await call.connect().call('updateProject', { params: { slug }, body })
+  if (call.json) call.terminal.out(JSON.stringify({ project }))
+  else for (const key of Object.keys(body)) call.terminal.out(`${key} is now ${String(project[key as keyof Project])}.`)
+  return exitCodes.done
+}
+
+/** As the API takes it; whether the value is allowed is for the instance to say. */
+function readPair(pair: string): [string, string | number | boolean | null] {
+  const [, key = '', value = ''] = /^([^=]+)=(.*)$/s.exec(pair) ?? []
+  if (key === '') throw new UsageError(`“${pair}” is no setting. Write it as key=value, such as root_directory=apps/web.`)
+  const schema = Object.hasOwn(settings, key) ? settings[key as keyof typeof settings] : undefined
+  if (!schema) throw new UsageError(`There is no setting “${key}”. There are ${Object.keys(settings).join(', ')}.`)
+  if (value === 'none' && schema.safeParse(null).success) return [key, null]
+  if (schema.safeParse(true).success) {
+    if (value !== 'true' && value !== 'false') throw new UsageError(`${key} is true or false.`)
+    return [key, value === 'true']
+  }
+  if (key !== 'memory_limit_mb') return [key, value]
+  if (!/^\d+$/.test(value)) throw new UsageError(`${key} is a whole number of megabytes.`)
+  return [key, Number(value)]
 }
 
 async function show(call: Call, slug: string): Promise<number> {
@@ -88,8 +121,13 @@ async function open(call: Call, slug: string): Promise<number> {
 }
 
 async function stop(call: Call, slug: string): Promise<number> {
-  const answer = await call.connect().call('stopProject', { params: { slug } })
-  call.terminal.out(call.json ? JSON.stringify(answer) : `Stopped ${slug}. A deployment brings it back: homeport deploy`)
+  const client = call.connect()
+  const answer = await client.call('stopProject', { params: { slug } })
+  if (call.json) call.terminal.out(JSON.stringify(answer))
+  else {
+    const { is_connected } = (await client.call('getProject', { params: { slug } })).project
+    call.terminal.out(`Stopped ${slug}. A deployment brings it back: homeport deploy ${is_connected ? '--git' : 'PATH'} --project ${slug}`)
+  }
   return exitCodes.done
 }
 
@@ -128,18 +166,4 @@ export function addressOf(edgeUrl: string, slug: string): string {
   const { protocol, hostname, port } = new URL(edgeUrl)
   const name = /^(\d+\.){3}\d+$|^\[/.test(hostname) ? 'localhost' : hostname
   return `${protocol}//${slug}.${name}${port === '' ? '' : `:${port}`}`
-}
-
-/** A short name out of a free one; the instance has the last word on it. */
-export function slugOf(name: string): string {
-  const slug = name
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .toLowerCase()
-    .replace(/ß/g, 'ss')
-    .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, 50)
-    .replace(/^-+|-+$/g, '')
-  if (slug.length < 3) throw new UsageError(`No short name can be made of “${name}”. Give one with --slug.`)
-  return slug
 }

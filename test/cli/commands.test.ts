@@ -1,14 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findInstance } from '../../server/cli/find-instance.ts'
 import { type CommandLine, commandLine, runCommand } from '../support/command.ts'
 import { homeport, newFolder } from '../support/instance-process.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
-import { makeRepository } from '../support/repository.ts'
 import { fixedClock } from '../support/test-clock.ts'
 
 const folder = newFolder('commands')
@@ -97,6 +95,31 @@ describe('projects', () => {
     expect(await run.json('projects', 'stop', 'grosse-idee')).toEqual({ ok: true, status: 'inactive' })
     expect((await run('projects', 'delete', 'grosse-idee')).code).toBe(0)
     expect((await run('projects', 'show', 'grosse-idee')).code).toBe(1)
+  })
+
+  test('set changes settings by the names of the API', async () => {
+    const settings = ['name=The Site', 'root_directory=apps/web', 'build_command=npm run make', 'node_version=24', 'memory_limit_mb=256', 'always_warm=true']
+    await run('projects', 'create', 'Settings')
+    expect(await run('projects', 'set', 'settings', ...settings)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('memory_limit_mb is now 256'),
+    })
+    const changed = { name: 'The Site', root_directory: 'apps/web', build_command: 'npm run make', node_version: '24', memory_limit_mb: 256, always_warm: true }
+    expect(await home.project('settings')).toMatchObject(changed)
+    expect(await run.json('projects', 'set', 'settings', 'repo_url=https://example.com/a.git')).toMatchObject({ project: { is_connected: true } })
+    expect(await run.json('projects', 'set', 'settings', 'repo_url=none')).toMatchObject({ project: { repo_url: null } })
+    for (const [pair, message] of [
+      ['memory_limit_mb=much', 'whole number'],
+      ['always_warm=perhaps', 'true or false'],
+      ['color=red', 'root_directory'],
+      ['x', 'key=value'],
+    ])
+      expect(await run('projects', 'set', 'settings', pair!)).toMatchObject({ code: 2, err: expect.stringContaining(message!) })
+    expect(await run('projects', 'set', 'settings')).toMatchObject({ code: 2 })
+    expect(await run('projects', 'set', 'settings', 'root_directory=../out')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('root_directory'),
+    })
   })
 
   test('open prints the address where no browser is', async () => {
@@ -291,56 +314,3 @@ test.each(['serve', 'deploy', 'projects', 'deployments', 'logs', 'open', 'doctor
     expect(out).toContain('--json')
   },
 )
-
-describe('deploy without git', () => {
-  const plain = join(folder.path, 'plain')
-  const files: Record<string, string> = {
-    '.gitignore': '*.log\n/private/\n!keep.log\n',
-    '.dockerignore': '# what the image need not have\ndocs\n*.tmp\n',
-    'index.html': 'home',
-    'keep.log': 'kept',
-    'drop.log': 'dropped',
-    'private/x.html': 'dropped',
-    'sub/private/x.html': 'kept',
-    'sub/.gitignore': 'own.html\n',
-    'sub/own.html': 'dropped',
-    'docs/x.html': 'dropped',
-    'sub/docs/x.html': 'kept',
-    'x.tmp': 'dropped',
-    '.env': 'SECRET=1',
-    'node_modules/a/x.html': 'dropped',
-  }
-
-  test('sends what .gitignore and .dockerignore leave', async () => {
-    for (const [name, content] of Object.entries(files)) {
-      mkdirSync(join(plain, name, '..'), { recursive: true })
-      writeFileSync(join(plain, name), content)
-    }
-    symlinkSync('/etc/passwd', join(plain, 'out.html'))
-    symlinkSync(join(plain, 'index.html'), join(plain, 'in.html'))
-    const { code, out, err } = await run('deploy', plain, '--json')
-    expect(code).toBe(0)
-    expect(JSON.parse(out)).toMatchObject({
-      project: { slug: 'plain', repo_url: null },
-      deployment: { source: 'upload', trigger: 'upload', status: 'ready' },
-    })
-    expect(err).toContain('Left out .env')
-    expect(err).toContain('Left out the link out.html')
-    const answers = await Promise.all(
-      Object.keys(files)
-        .filter((name) => !name.startsWith('.') && !name.includes('/.'))
-        .map(async (name) => [name, (await page('plain', `/${name}`)).status === 200 ? 'kept' : 'dropped'] as const),
-    )
-    const expected = answers.map(([name]) => [name, files[name] === 'dropped' ? 'dropped' : 'kept'])
-    expect(answers).toEqual(expected)
-    expect((await page('plain', '/in.html')).body).toBe('home')
-  })
-
-  test('a folder with git is read by the instance itself', async () => {
-    const repository = makeRepository({ 'index.html': 'from git' })
-    expect(await run.json('deploy', fileURLToPath(repository.url), '--project', 'with-git')).toMatchObject({
-      deployment: { source: 'folder', commit_sha: expect.stringMatching(/^[0-9a-f]{40}$/) },
-    })
-    repository.remove()
-  })
-})

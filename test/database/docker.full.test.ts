@@ -93,7 +93,12 @@ describe.skipIf(!requires('docker').ok)('with a Docker engine', () => {
     const engine = createEngine(options)
     const server = createDockerServer({ engine, data_dir: options.data_dir, log: options.log })
     const HostConfig = { RestartPolicy: { Name: 'always' }, PortBindings: { '5432/tcp': [{ HostPort: '5432' }] }, NetworkMode: 'none' }
-    const container = await docker.createContainer({ Image: 'postgres:15-bookworm', name: engine.name('databases'), Entrypoint: ['false'], HostConfig })
+    const container = await docker.createContainer({
+      Image: 'postgres:15-bookworm',
+      name: engine.name('databases'),
+      Entrypoint: ['false'],
+      HostConfig,
+    })
     try {
       await container.start()
       // The pauses of the engine double: after a few they are long enough to look in one.

@@ -64,7 +64,7 @@ export function dumpStories(platform: () => TestPlatform, { rows }: { rows: numb
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': type },
         body: Buffer.isBuffer(file) ? new Uint8Array(file) : file,
-        duplex: 'half',
+        ...{ duplex: 'half' },
       })
       return { status: answer.status, body: (await answer.json()) as Restored }
     }

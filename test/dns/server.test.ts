@@ -185,9 +185,9 @@ describe('on a port', () => {
     holder.bind(0, '127.0.0.1')
     await once(holder, 'listening')
     const taken = holder.address().port
-    const listen = vi.spyOn(Server.prototype, 'listen').mockImplementationOnce(function (this: Server, _port, host, done) {
-      return this.listen(taken, host, done)
-    } as Server['listen'])
+    const listen = vi.spyOn(Server.prototype, 'listen').mockImplementationOnce(function (this: Server, ...[, host, done]: unknown[]) {
+      return Reflect.apply(this.listen, this, [taken, host, done])
+    })
     const third = createDnsServer({ zones, log: silentLog })
     await third.listen(0)
     listen.mockRestore()

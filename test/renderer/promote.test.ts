@@ -26,8 +26,11 @@ test('a canceled promotion brings back what served, although the build of its va
   const [before] = await deployments()
 
   const { fetch } = globalThis
-  const headers = { authorization: `Bearer ${home.owner.token}` }
-  vi.stubGlobal('fetch', (url: string, init: RequestInit) => fetch(url, { ...init, headers: { ...init.headers, ...headers } }))
+  vi.stubGlobal('fetch', (url: string, init: RequestInit) => {
+    const headers = new Headers(init.headers)
+    headers.set('authorization', `Bearer ${home.owner.token}`)
+    return fetch(url, { ...init, headers })
+  })
   const real = createClient({ base_url: home.platform.api_url, onSignedOut: () => {}, onTokenRefused: () => {} })
   const client: Client = {
     ...real,
