@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { sleep, systemClock } from '../lib/clock.ts'
 import type { InstanceFile } from '../lib/instance-file.ts'
-import { createLog } from '../lib/log.ts'
 import { keyFiles, readOptions, type PlatformOptions } from '../options.ts'
 import { type Call, type Command, exitCodes, text, words } from './command.ts'
+import { createServeLog } from './serve-log.ts'
 import { paint } from './terminal.ts'
 
 /** An orderly end takes less than this; whatever hangs by then is cut, which the next start mends as it mends a crash. */
@@ -13,7 +13,7 @@ const stopPatience_ms = 9_500
 export const serve: Command = {
   summary: 'Runs the platform without a window, until Ctrl-C.',
   forms: [
-    'serve [--data DIR] [--host 127.0.0.1] [--port 4600] [--edge-port 4680] [--edge-https-port 4643] [--runtime auto|docker|process] [--no-open] [--json]',
+    'serve [--data DIR] [--host 127.0.0.1] [--port 4600] [--edge-port 4680] [--edge-https-port 4643] [--runtime auto|docker|process] [--log-format text|json] [--no-open] [--json]',
   ],
   options: {
     host: '=ADDRESS where to listen (default 127.0.0.1: this machine alone)',
@@ -21,6 +21,7 @@ export const serve: Command = {
     'edge-port': '=N port of the apps; 0 takes a free one',
     'edge-https-port': '=N port of the apps for HTTPS; 0 takes a free one',
     runtime: '=NAME auto, docker or process',
+    'log-format': '=FORMAT text (the default: sentences here, all as JSON in DIR/logs), or json (all as JSON on standard error)',
     'no-open': 'do not open the dashboard in a browser',
   },
   async run(call) {
@@ -35,13 +36,10 @@ export const serve: Command = {
       runtime: text(flags, 'runtime'),
     })
     refuseWithoutKey(options)
+    const log = createServeLog(call, options.data_dir)
 
     // The platform is loaded here and not above: the other commands start without it.
     const { startPlatform, DataFolderTaken } = await import('../index.ts')
-    const log = createLog((line) => {
-      // What went well is no news on a terminal.
-      if (!line.includes('"level":"info"')) terminal.err(line)
-    })
     // A promise that nobody waited for ends no platform; an exception outside of every request leaves it in an unknown state.
     const fatal = new AbortController()
     process.on('unhandledRejection', (error) => log.error('unhandled_rejection', { error }))
@@ -62,7 +60,7 @@ export const serve: Command = {
     for (const notice of [...platform.notices, ...networkNotice(options)]) terminal.err(notice)
     if (!call.json) {
       const isOpened = terminal.is_interactive && flags['no-open'] !== true && (await call.openUrl(shown.sign_in_url, { is_secret: true }))
-      for (const line of welcome(call, shown, options, isOpened)) terminal.out(line)
+      for (const line of welcome(call, shown, { ...options, log_path: log.path }, isOpened)) terminal.out(line)
     }
 
     await ended(AbortSignal.any([call.signal, fatal.signal]))
@@ -89,7 +87,12 @@ function networkNotice(options: PlatformOptions): string[] {
   ]
 }
 
-function welcome(call: Call, shown: Omit<InstanceFile, 'token'>, options: PlatformOptions, isOpened: boolean): string[] {
+function welcome(
+  call: Call,
+  shown: Omit<InstanceFile, 'token'>,
+  options: Pick<PlatformOptions, 'data_dir'> & { log_path: string | null },
+  isOpened: boolean,
+): string[] {
   const { runtime } = shown
   const fact = (name: string, value: string) => `  ${paint(call.terminal, 'dim', name.padEnd(11))}${value}`
   return [
@@ -99,6 +102,7 @@ function welcome(call: Call, shown: Omit<InstanceFile, 'token'>, options: Platfo
     fact('apps', [shown.edge_url, ...(shown.edge_https_url === null ? [] : [shown.edge_https_url])].map(byName).join(' or ')),
     fact('runtime', `${runtime.name}${runtime.version === null ? '' : ` ${runtime.version}`}: ${runtime.reason}`),
     fact('data', options.data_dir),
+    ...(options.log_path === null ? [] : [fact('log', options.log_path)]),
     '',
     'Deploy something with: npx homeport deploy PATH     Stop with Ctrl-C.',
   ]

@@ -5,9 +5,15 @@ export interface Log {
   error(event: string, fields?: Record<string, unknown>): void
 }
 
-export function createLog(write: (line: string) => void): Log {
+export interface Entry {
+  level: keyof Log
+  event: string
+  fields: Record<string, unknown>
+}
+
+export function createLog(write: (line: string, entry: Entry) => void): Log {
   const at =
-    (level: string) =>
+    (level: keyof Log) =>
     (event: string, fields: Record<string, unknown> = {}) =>
       write(
         JSON.stringify({
@@ -16,6 +22,7 @@ export function createLog(write: (line: string) => void): Log {
           event,
           ...Object.fromEntries(Object.entries(fields).map(([k, v]) => [k, describe(v)])),
         }),
+        { level, event, fields },
       )
   return { info: at('info'), warn: at('warn'), error: at('error') }
 }

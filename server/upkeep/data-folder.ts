@@ -59,7 +59,7 @@ export async function listUnits(data_dir: string, now: number, isKnown: (deploym
 /** The files of a database go by its name: `logs.db-wal`, `logs.db.damaged`. */
 function kindOf(name: string): DiskKind {
   if (name.startsWith('homeport.db')) return 'ledger'
-  if (name.startsWith('logs.db')) return 'logs'
+  if (name === 'logs' || name.startsWith('logs.db')) return 'logs'
   if (name.startsWith('metrics.db')) return 'metrics'
   if (name === 'postgres') return 'databases'
   if (name === 'dumps' || name === 'backups') return name

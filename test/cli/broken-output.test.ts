@@ -4,8 +4,11 @@ import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { PassThrough, Writable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
+import type { Flags } from '../../server/cli/command.ts'
 import { createOutput } from '../../server/cli/output.ts'
+import { createServeLog } from '../../server/cli/serve-log.ts'
 import { readInstanceFile } from '../../server/lib/instance-file.ts'
+import { newSecret } from '../../server/lib/token.ts'
 import { askEdge, homeport, newFolder, root } from '../support/instance-process.ts'
 import { until } from '../support/until.ts'
 
@@ -49,6 +52,37 @@ describe('a line of output', () => {
     output('after')
     await until(() => (read.at(-1)?.toString().endsWith('after\n') ? true : undefined), { what: 'the line after the backlog' })
     expect(Buffer.concat(read).toString()).toMatch(/\n\d+ lines were not written, because the output was full or nothing read it\.\nafter\n$/)
+  })
+})
+
+describe('the log of serve', () => {
+  const secret = newSecret()
+  const logged = (flags: Flags, data_dir: string) => {
+    const err: string[] = []
+    const terminal = { out: () => {}, err: (line: string) => void err.push(line), is_interactive: false, has_colour: false }
+    const log = createServeLog({ terminal, flags }, data_dir)
+    log.info('dns_server', { port: 53 })
+    log.warn('step_not_stored', { deployment: 'dpl_1', step: null, error: new Error(`The disk\n  is full of svc_${secret}.`) })
+    return { err, path: log.path }
+  }
+
+  test('is sentences of what is wrong on standard error, and all of it as JSON in a file', () => {
+    const folder = newFolder('log')
+    const { err, path } = logged({}, folder.path)
+    expect(err).toEqual(['Warning: step not stored (deployment dpl_1): The disk is full of svc_••••••.'])
+    const lines = readFileSync(path!, 'utf8').trim().split('\n')
+    expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
+      { event: 'dns_server', port: 53 },
+      { level: 'warn', step: null },
+    ])
+    expect(lines.join()).not.toContain(secret)
+    folder.remove()
+  })
+
+  test('is JSON on standard error and in no file with --log-format json', () => {
+    const { err, path } = logged({ 'log-format': 'json' }, '/nowhere')
+    expect([path, ...err.map((line) => JSON.parse(line) as object)]).toMatchObject([null, { event: 'dns_server' }, { event: 'step_not_stored' }])
+    expect(() => logged({ 'log-format': 'xml' }, '/nowhere')).toThrow(/text or json/)
   })
 })
 

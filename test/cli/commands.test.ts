@@ -98,13 +98,27 @@ describe('projects', () => {
   })
 
   test('set changes settings by the names of the API', async () => {
-    const settings = ['name=The Site', 'root_directory=apps/web', 'build_command=npm run make', 'node_version=24', 'memory_limit_mb=256', 'always_warm=true']
+    const settings = [
+      'name=The Site',
+      'root_directory=apps/web',
+      'build_command=npm run make',
+      'node_version=24',
+      'memory_limit_mb=256',
+      'always_warm=true',
+    ]
     await run('projects', 'create', 'Settings')
     expect(await run('projects', 'set', 'settings', ...settings)).toMatchObject({
       code: 0,
       out: expect.stringContaining('memory_limit_mb is now 256'),
     })
-    const changed = { name: 'The Site', root_directory: 'apps/web', build_command: 'npm run make', node_version: '24', memory_limit_mb: 256, always_warm: true }
+    const changed = {
+      name: 'The Site',
+      root_directory: 'apps/web',
+      build_command: 'npm run make',
+      node_version: '24',
+      memory_limit_mb: 256,
+      always_warm: true,
+    }
     expect(await home.project('settings')).toMatchObject(changed)
     expect(await run.json('projects', 'set', 'settings', 'repo_url=https://example.com/a.git')).toMatchObject({ project: { is_connected: true } })
     expect(await run.json('projects', 'set', 'settings', 'repo_url=none')).toMatchObject({ project: { repo_url: null } })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { slugOf, addressOf } from '../../server/cli/projects.ts'
+import { addressOf } from '../../server/cli/projects.ts'
 import { ago, printable, table, type Terminal } from '../../server/cli/terminal.ts'
+import { slugFor } from '../../server/lib/slug.ts'
 
 const on = (has_colour: boolean): Terminal => ({ out: () => {}, err: () => {}, is_interactive: false, has_colour })
 
@@ -51,9 +52,9 @@ test.each([
   ['Große Idee', 'grosse-idee'],
   ['--a--b c--', 'a-b-c'],
   ['Ünïcödé_App!', 'unicode-app'],
-])('%s becomes %s', (name, slug) => expect(slugOf(name)).toBe(slug))
-
-test('a name without letters needs a slug', () => expect(() => slugOf('!!')).toThrow('--slug'))
+  ['C', 'c-app'],
+  ['!!', 'my-app'],
+])('%s becomes %s', (name, slug) => expect(slugFor(name)).toBe(slug))
 
 test.each([
   ['http://127.0.0.1:4680', 'http://shop.localhost:4680'],

@@ -60,12 +60,13 @@ export function dumpStories(platform: () => TestPlatform, { rows }: { rows: numb
     }
     const send = async (slug: string, file: Buffer | string | ReadableStream<Uint8Array>, type = 'application/sql') => {
       const { api_url, token } = home.platform.instance
-      const answer = await fetch(`${api_url}/instance/projects/${slug}/database/import`, {
+      const init = {
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': type },
         body: Buffer.isBuffer(file) ? new Uint8Array(file) : file,
-        ...{ duplex: 'half' },
-      })
+        duplex: 'half',
+      }
+      const answer = await fetch(`${api_url}/instance/projects/${slug}/database/import`, init)
       return { status: answer.status, body: (await answer.json()) as Restored }
     }
     const pathOf = (one: DatabaseDump) => join(home.data_dir, 'dumps', one.file)
