@@ -21,8 +21,8 @@ const project = raw.prepare<[string], ProjectRow>('SELECT * FROM projects WHERE 
 const deployments = raw.prepare<[string, number, number], DeploymentRow>(
   'SELECT * FROM deployments WHERE project_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?',
 )
-/** Only ended deployments are shown here, which ask nothing of it. */
-const { readNow } = openDatabase<Tables>({ path: ':memory:', durable: false })
+/** For what a deployment shows of other tables: read here by the statements that the platform prepares too. */
+const { readNow } = openDatabase<Tables>({ path, durable: false })
 
 const answerTo = (target: string): object => {
   const url = new URL(target, 'http://raw')
