@@ -85,6 +85,7 @@ const plan: Record<string, { rooms: string[]; packages: string[]; has_node?: boo
       'server/options.ts',
       'server/lib/clock.ts',
       'server/lib/instance-file.ts',
+      'server/lib/log-file.ts',
       'server/lib/log.ts',
       'server/deploy/mask.ts',
       'server/screenshot',

@@ -35,5 +35,7 @@ export interface Answering extends Writable {
   writeHead(status: number, reason: string, list: string[]): unknown
   flushHeaders(): void
   writeContinue(): void
+  writeProcessing(): void
+  writeEarlyHints(hints: Record<string, string[]>): void
   addTrailers(pairs: [string, string][]): void
 }

@@ -152,7 +152,9 @@ export class Connection implements Timed {
         exchange.fail('garbage')
         return false
       } else if (head.status === 100) exchange.sink.proceed()
-      // Any other interim answer (103) is dropped.
+      // Other codes are unknown, and none may bear a body (RFC 9110 §15.2 and §8.6): dropped.
+      else if ((head.status === 102 || head.status === 103) && head.length < 0 && !head.chunked && exchange.interim++ < limits.interim_answers)
+        exchange.sink.interim(head)
       if (exchange.over) return false
     }
     const more = this.#body(exchange, bytes, at, end)

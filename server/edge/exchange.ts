@@ -18,6 +18,8 @@ export interface Sink {
   drained(): void
   /** An interim answer: 100. */
   proceed(): void
+  /** Another interim answer, 102 or 103, for the client. The answer itself comes later. */
+  interim(head: ResponseHead): void
   head(head: ResponseHead): void
   /** The body will take a while: send the head on. */
   flush(): void
@@ -65,6 +67,8 @@ export class Exchange {
   /** Whether the whole request was written. */
   sent: boolean
   over = false
+  /** Interim answers so far. */
+  interim = 0
   readonly upstream: Dispatcher
   /** May change once the head of the answer is known. */
   sink: Sink

@@ -204,6 +204,14 @@ class StreamResponse extends Writable implements Answering {
     if (!this.#stream.destroyed && !this.#stream.closed) this.#stream.additionalHeaders({ ':status': 100 })
   }
 
+  writeProcessing(): void {
+    if (!this.#stream.destroyed && !this.#stream.closed) this.#stream.additionalHeaders({ ':status': 102 })
+  }
+
+  writeEarlyHints(hints: Record<string, string[]>): void {
+    if (!this.#stream.destroyed && !this.#stream.closed) this.#stream.additionalHeaders({ ':status': 103, ...hints })
+  }
+
   addTrailers(pairs: [string, string][]): void {
     this.#trailers = Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), value]))
   }

@@ -40,6 +40,8 @@ export const limits = {
   upstream_idle_count: 256,
   upstream_head_bytes: 64 * 1024,
   trailer_bytes: 8 * 1024,
+  /** So many interim answers (102, 103) of an app go on to the client; they are written without waiting for it. */
+  interim_answers: 16,
   /** How long a client's `Expect: 100-continue` waits for the app's word before we give ours. */
   continue_ms: 1_000,
   /** How long a request waits on an app that is just starting. */

@@ -273,6 +273,20 @@ class OrdinaryVisit implements Visit, CacheVisit {
     this.#pipe(this.#exchange)
   }
 
+  interim(head: ResponseHead): void {
+    const response = this.#response
+    if (this.#request.httpVersion !== '1.1' || response.headersSent || response.destroyed) return
+    if (head.status === 102) return response.writeProcessing()
+    const list = headerList(withoutHsts(this.#request.socket, this.host, head.lines))
+    const hints: Record<string, string[]> = {}
+    for (let i = 0; i < list.length; i += 2) (hints[list[i]?.toLowerCase() ?? ''] ??= []).push(list[i + 1] ?? '')
+    try {
+      response.writeEarlyHints(hints)
+    } catch {
+      // Node takes no Link that it does not understand. The answer itself bears it as well.
+    }
+  }
+
   #pipe(exchange: Exchange | Pending): void {
     const request = this.#request
     const guard = new BodyGuard(this.#gate, () => this.#tooSlow())

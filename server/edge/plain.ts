@@ -3,7 +3,7 @@ import type { Answer, Visit } from './answer.ts'
 import type { HostCache } from './cache/host.ts'
 import type { CacheVisit, Pending } from './cache/reader.ts'
 import { valueOf, valuesOf } from './cache/fields.ts'
-import { elsewhere, hidesHsts } from './elsewhere.ts'
+import { elsewhere, hidesHsts, withoutHsts } from './elsewhere.ts'
 import { forwardedLines, isEncrypted, isLoopback } from './forward.ts'
 import { BodyGuard, settle, type Gate } from './gate.ts'
 import { limits } from './limits.ts'
@@ -266,6 +266,10 @@ class PlainConnection implements Visit, CacheVisit, Timed {
   }
 
   proceed(): void {}
+
+  interim(head: ResponseHead): void {
+    this.#socket.write(`HTTP/1.1 ${head.status} ${head.reason}\r\n${withoutHsts(this.#socket, this.host, head.lines)}\r\n`, 'latin1')
+  }
 
   head(head: ResponseHead): void {
     if (this.#guard) this.#guard.excused = true

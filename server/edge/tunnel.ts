@@ -140,6 +140,8 @@ class Tunnel implements Visit, Sink, Timed {
 
   proceed(): void {}
 
+  interim(): void {}
+
   flush(): void {}
 
   head(head: ResponseHead): void {

@@ -132,6 +132,11 @@ export class Fetch implements Sink {
   drained(): void {}
   proceed(): void {}
 
+  /** For who asked: it is not stored, and others are told by what is. */
+  interim(head: ResponseHead): void {
+    if (this.#lead?.over === false) this.#lead.visit.interim(head)
+  }
+
   head(head: ResponseHead): void {
     const { cache, asked, stale, validates, range } = this.#options
     const now = cache.clock.now()

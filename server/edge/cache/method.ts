@@ -48,6 +48,9 @@ class Passing implements Sink {
   proceed(): void {
     this.#reader.visit.proceed()
   }
+  interim(head: ResponseHead): void {
+    this.#reader.visit.interim(head)
+  }
   flush(): void {
     this.#reader.visit.flush()
   }

@@ -5,7 +5,8 @@ import { valueOf } from './fields.ts'
 export function readPart(head: ResponseHead, range: string): Part | null {
   const found = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15}|\*)$/.exec(valueOf(head.lines, 'content-range') ?? '')
   if (!found || head.length <= 0 || Number(found[2]) < Number(found[1])) return null
-  return { start: Number(found[1]), range, total: found[3] ?? '*' }
+  const total = found[3] ?? '*'
+  return { start: Number(found[1]), range, total, is_end: Number(found[2]) + 1 === Number(total) }
 }
 
 export interface Part {
@@ -14,13 +15,16 @@ export interface Part {
   range: string
   /** Bytes of the whole, or `*`. */
   total: string
+  /** Whether the app called it the last part. */
+  is_end: boolean
 }
 
-/** `[start, end)` of the whole, when a range with both its ends lies within what is there of a part. */
+/** `[start, end)` of the whole, when a range lies within what is there of a part; an open one within the last part. */
 export function within(part: Part, length: number, range: string): { start: number; end: number } | undefined {
-  const found = /^bytes=(\d{1,15})-(\d{1,15})$/.exec(range)
-  if (!found) return undefined
-  const start = Number(found[1])
-  const end = Number(found[2]) + 1
-  return start >= part.start && end > start && end <= part.start + length ? { start, end } : undefined
+  const [found, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range) ?? []
+  const held = part.start + length
+  if (found === undefined || (first === '' && last === '') || ((first === '' || last === '') && !part.is_end)) return undefined
+  const start = first === '' ? Number(part.total) - Number(last) : Number(first)
+  const end = last === '' ? held : first === '' ? Number(part.total) : Number(last) + 1
+  return start >= part.start && end > start && end <= held ? { start, end } : undefined
 }

@@ -43,6 +43,8 @@ export interface Asked {
 
 /** When an app does not answer at all, what is stale may still be served for so long, unless its terms forbid it. */
 const grace_s = 30
+/** As long as forever (RFC 9111 §1.2.2). */
+const longest_s = 2 ** 31
 /** The most that is taken for fresh without a word about it. */
 const guess_most_s = 3600
 
@@ -63,9 +65,11 @@ export function judge(asked: Asked, head: ResponseHead, lines: string, now: numb
   if (valueOf(lines, 'set-cookie') !== undefined) return 'Set-Cookie'
   const targeted = readTargeted(valuesOf(lines, 'cdn-cache-control'))
   const said = targeted ?? readDirectives(valuesOf(lines, 'cache-control'))
-  if (said.has('no-store')) return 'no-store'
+  // It stands for no-store where the status is not understood, and instead of it where it is (RFC 9111 §5.2.2.3).
+  const must_understand = said.has('must-understand')
+  if (must_understand && !understood.has(head.status)) return 'must-understand'
+  if (said.has('no-store') && !must_understand) return 'no-store'
   if (said.has('private')) return 'private'
-  if (said.has('must-understand') && !understood.has(head.status)) return 'must-understand'
   const vary = readVary(valuesOf(lines, 'vary'))
   if (vary === undefined) return 'Vary: *'
   // Frameworks say `public` without a thought of who is signed in; these two are meant for a cache in front of the app.
@@ -85,7 +89,7 @@ export function judge(asked: Asked, head: ResponseHead, lines: string, now: numb
   const no_cache = said.get('no-cache')
   const validate = no_cache === true || no_cache === ''
   const terms: Terms = {
-    lifetime_s: age === undefined ? 0 : (lifetime_s ?? 0),
+    lifetime_s: lifetime_s ?? 0,
     stale_while_revalidate_s: secondsOf(said, 'stale-while-revalidate') ?? 0,
     stale_if_error_s: secondsOf(said, 'stale-if-error') ?? (said.has('s-maxage') ? 0 : grace_s),
     explicit_stale_if_error: said.has('stale-if-error'),
@@ -104,7 +108,7 @@ export function judge(asked: Asked, head: ResponseHead, lines: string, now: numb
     etag,
     last_modified,
     // Apparent age and the age that it came with, whichever is more; the time of the way counts as age (4.2.3).
-    born_ms: now - Math.max(now - date, (age ?? 0) * 1000 + (now - asked.sent_ms), 0),
+    born_ms: now - Math.max(now - date, age * 1000 + (now - asked.sent_ms), 0),
   }
   const fresh_ms = terms.validate ? 0 : terms.lifetime_s * 1000 - (now - terms.born_ms)
   const useful = fresh_ms > 0 || etag !== '' || last_modified !== '' || (terms.stale_while_revalidate_s > 0 && !terms.strict)
@@ -129,10 +133,10 @@ function guess(status: number, said: Directives, lines: string, date: number, la
   return changed === undefined || changed >= date ? undefined : Math.min(guess_most_s, Math.floor((date - changed) / 10_000))
 }
 
-/** What `Age` says; `undefined` when it makes no sense: then it may be of any age. */
-function ageOf(values: readonly string[]): number | undefined {
-  if (values.length === 0) return 0
-  return values.length === 1 && /^\d{1,10}$/.test(values[0] ?? '') ? Number(values[0]) : undefined
+/** The first member of `Age` counts, and one that is no number counts for nothing (RFC 9111 §5.1). */
+function ageOf(values: readonly string[]): number {
+  const [first = ''] = values[0]?.split(',') ?? []
+  return /^\d+$/.test(first.trim()) ? Math.min(Number(first), longest_s) : 0
 }
 
 /** What a request asks of the cache. */
