@@ -9,20 +9,18 @@ import { serve } from '../../server/cli/serve.ts'
 import { type CommandLine, commandLine, runCommand } from '../support/command.ts'
 import { newFolder, root } from '../support/instance-process.ts'
 import { makeRepository } from '../support/repository.ts'
-import { type AccountPlatform, sharedPlatform } from '../support/shared-platform.ts'
+import { type SharedPlatform, sharedPlatform } from '../support/shared-platform.ts'
 
 const folder = newFolder('deploy')
 const site = join(folder.path, 'My Site')
-let home: AccountPlatform
+let home: SharedPlatform
 let run: CommandLine
-/** Folders are for the owner of the instance alone. */
-const owner = () => ({ api_url: home.platform.api_url, token: home.instanceOwner.token })
 
 beforeAll(async () => {
   mkdirSync(site)
   writeFileSync(join(site, 'index.html'), 'from a folder')
   home = await sharedPlatform()
-  run = commandLine(owner(), folder.path)
+  run = commandLine(home.platform.instance, folder.path)
 })
 afterAll(async () => {
   await home.remove()
@@ -68,7 +66,7 @@ describe('deploy', () => {
     expect(await run('deploy', '--git', '--project', 'linked')).toMatchObject({ code: 0, out: expect.stringContaining('✓ Live') })
     const refused = { code: 1, err: expect.stringMatching(/deployed from file:.*--replace.*--git/s) }
     expect(await run('deploy', site, '--project', 'linked')).toMatchObject(refused)
-    const asked = (answer: string) => runCommand(owner(), folder.path, ['deploy', site, '--project', 'linked'], { answers: [answer] })
+    const asked = (answer: string) => runCommand(home.platform.instance, folder.path, ['deploy', site, '--project', 'linked'], { answers: [answer] })
     expect(await asked('n')).toMatchObject({ code: 1, asked: [{ question: expect.stringContaining('[y/N]') }] })
     expect((await page('linked')).body).toBe('from git')
     expect((await asked('y')).code).toBe(0)

@@ -277,6 +277,21 @@ describe.each(paths)('the cache, $name', ({ fast_path }) => {
     expect(await cached.word('/')).toBe('MISS 0123456789')
   })
 
+  test('the last part serves what an open range or a suffix asks of it, and no more', async () => {
+    const cached = await start()
+    cached.app = (_request, response) =>
+      response.writeHead(206, { 'cache-control': 'max-age=60', 'content-range': 'bytes 4-9/10', 'content-length': '6' }).end('456789')
+    await cached.ask('/', { range: 'bytes=4-' })
+    for (const [range, text, content_range, word] of [
+      ['bytes=6-', '6789', 'bytes 6-9/10', 'HIT'],
+      ['bytes=-1', '9', 'bytes 9-9/10', 'HIT'],
+      ['bytes=-7', '456789', 'bytes 4-9/10', 'MISS'],
+    ]) {
+      const got = await cached.ask('/', { range: range! })
+      expect([got.text, got.headers['content-range'], got.headers['x-cache']]).toEqual([text, content_range, word])
+    }
+  })
+
   test('what is stale is confirmed by the app, and freshened', async () => {
     const cached = await start()
     let version = 'a'

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type Client, createClient } from '../../renderer/api/client.ts'
 import { type Done, steps, takeBack, type Wish } from '../../renderer/features/promote/steps.ts'
 import type { Deployment } from '../../server/contract/deployments.ts'
-import { sharedPlatform, type AccountPlatform } from '../support/shared-platform.ts'
+import { sharedPlatform, type SharedPlatform } from '../support/shared-platform.ts'
 import { makeRepository } from '../support/repository.ts'
 import { until } from '../support/until.ts'
 
-let home: AccountPlatform
+let home: SharedPlatform
 const repository = makeRepository({ 'index.html': 'Hello' })
 beforeAll(async () => {
   home = await sharedPlatform()
