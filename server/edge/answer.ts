@@ -64,3 +64,11 @@ export function headerList(lines: string): string[] {
   }
   return list
 }
+
+/** The same by name, in lower case. */
+export function headerGroups(lines: string): Record<string, string[]> {
+  const groups: Record<string, string[]> = {}
+  const list = headerList(lines)
+  for (let i = 0; i < list.length; i += 2) (groups[list[i]?.toLowerCase() ?? ''] ??= []).push(list[i + 1] ?? '')
+  return groups
+}

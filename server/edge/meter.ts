@@ -23,8 +23,8 @@ export interface Meter {
 }
 
 export interface ProjectMeter {
-  /** A request, once its answer begins: so many ms after its head was read. */
-  count(status: number, bytes: number, ms: number, cache: CacheWord | null): void
+  /** A request, once its answer begins: at the monotonic moment `at`, so many ms after its head was read. */
+  count(status: number, at: number, ms: number, cache: CacheWord | null): void
   /** More of its body. */
   sent(bytes: number): void
 }
@@ -90,7 +90,7 @@ export class Tally {
     if (this.#answered || this.#project === null) return
     this.#answered = true
     const now = this.#meter.now()
-    if (now >= 0) this.#project.count(status, 0, now - this.#began, this.#cache)
+    if (now >= 0) this.#project.count(status, now, now - this.#began, this.#cache)
   }
 
   sent(bytes: number): void {
@@ -181,6 +181,8 @@ class OneProject implements ProjectMeter {
   readonly #clock: Clock
   readonly #windowOf: (projectId: string, ts: number) => Window
   #window: Window | null = null
+  /** Until this monotonic moment the window needs no look at the wall clock. */
+  #certain_until = 0
 
   constructor(projectId: string, clock: Clock, windowOf: (projectId: string, ts: number) => Window) {
     this.#projectId = projectId
@@ -188,15 +190,14 @@ class OneProject implements ProjectMeter {
     this.#windowOf = windowOf
   }
 
-  count(status: number, bytes: number, ms: number, cache: CacheWord | null): void {
-    const window = this.#now()
+  count(status: number, at: number, ms: number, cache: CacheWord | null): void {
+    const window = this.#now(at)
     window.requests++
     // The answer of a WebSocket is a 101, of no class that the contract has.
     if (status >= 500) window.status_5xx++
     else if (status >= 400) window.status_4xx++
     else if (status >= 300) window.status_3xx++
     else if (status >= 200) window.status_2xx++
-    window.bytes_out += bytes
     if (cache === 'hit') window.cache_hits++
     else if (cache === 'miss') window.cache_misses++
     else if (cache === 'bypass') window.cache_bypass++
@@ -207,21 +208,22 @@ class OneProject implements ProjectMeter {
     // Without a look at the clock: what stands open was looked at a moment ago, as readings are taken every few seconds.
     const window = this.#window
     if (window !== null && !window.closed) window.bytes_out += bytes
-    else this.#now().bytes_out += bytes
+    else this.#now(this.#clock.monotonic()).bytes_out += bytes
   }
 
-  #now(): Window {
+  #now(at: number): Window {
+    if (at < this.#certain_until && this.#window?.closed === false) return this.#window
     const seconds_now = this.#clock.now() / 1000
-    const window = this.#window
-    if (window !== null && !window.closed && seconds_now < window.until && seconds_now >= window.ts) return window
-    return (this.#window = this.#windowOf(this.#projectId, Math.floor(seconds_now / seconds) * seconds))
+    const ts = Math.floor(seconds_now / seconds) * seconds
+    // The wall clock may be set.
+    this.#certain_until = at + Math.min(1, ts + seconds - seconds_now) * 1000
+    return this.#window?.ts === ts && !this.#window.closed ? this.#window : (this.#window = this.#windowOf(this.#projectId, ts))
   }
 }
 
 class Window implements MeterReading {
   readonly project_id: string
   readonly ts: number
-  readonly until: number
   closed = false
   requests = 0
   status_2xx = 0
@@ -240,7 +242,6 @@ class Window implements MeterReading {
   constructor(projectId: string, ts: number) {
     this.project_id = projectId
     this.ts = ts
-    this.until = ts + seconds
   }
 
   add(reading: MeterReading): void {

@@ -1,5 +1,5 @@
 import type { Server } from 'node:http'
-import { headerList, type Answer, type Visit } from './answer.ts'
+import { headerGroups, headerList, type Answer, type Visit } from './answer.ts'
 import type { Answering, Asked, Wire } from './asked.ts'
 import { elsewhere, withoutHsts } from './elsewhere.ts'
 import type { HostCache } from './cache/host.ts'
@@ -277,11 +277,8 @@ class OrdinaryVisit implements Visit, CacheVisit {
     const response = this.#response
     if (this.#request.httpVersion !== '1.1' || response.headersSent || response.destroyed) return
     if (head.status === 102) return response.writeProcessing()
-    const list = headerList(withoutHsts(this.#request.socket, this.host, head.lines))
-    const hints: Record<string, string[]> = {}
-    for (let i = 0; i < list.length; i += 2) (hints[list[i]?.toLowerCase() ?? ''] ??= []).push(list[i + 1] ?? '')
     try {
-      response.writeEarlyHints(hints)
+      response.writeEarlyHints(headerGroups(withoutHsts(this.#request.socket, this.host, head.lines)))
     } catch {
       // Node takes no Link that it does not understand. The answer itself bears it as well.
     }

@@ -2,10 +2,14 @@ import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { createEdge } from '../../server/edge/index.ts'
+import { silentLog } from '../../server/lib/log.ts'
+import { upstreamRoute } from '../support/edge.ts'
 import { compare, oneCore, print, requests, wrk, type Measure } from './compare.ts'
 import { has, startFiles, startNode, startPeers, stop, type Peer } from './peers.ts'
-import type { Row } from './row.ts'
+import { median, type Row } from './row.ts'
 
 const run = promisify(execFile)
 
@@ -36,7 +40,7 @@ interface Options {
  * store: medians of interleaved rounds. Only the ratios mean anything, least of all on a busy machine.
  */
 export const benchEdge = (options: Options = {}): Promise<Row[]> =>
-  withPeers('edge', options, async (folder, started) => {
+  withPeers('edge', async (folder, started) => {
     const files = await startFiles(folder, 'no-store')
     const streams = await startNode('edge-upstream.ts')
     started.push(files, streams)
@@ -57,7 +61,7 @@ export const benchEdge = (options: Options = {}): Promise<Row[]> =>
 
 /** What is stored, beside Varnish, nginx and HAProxy, each on one core. */
 export const benchHits = (options: Options = {}): Promise<Row[]> =>
-  withPeers('cache hit', options, async (folder, started) => {
+  withPeers('cache hit', async (folder, started) => {
     const files = await startFiles(folder, 'public, max-age=86400')
     started.push(files)
     const ours = { name: 'homeport', ...(await startNode('edge-server.ts', String(files.port), 'cache', 'metrics')) }
@@ -74,36 +78,59 @@ export const benchHits = (options: Options = {}): Promise<Row[]> =>
     return rows
   })
 
-/** What counting and timing every request costs: the same edge with and without, by the processor time of a request. */
-export const benchMeter = (options: Options = {}): Promise<Row[]> =>
-  withPeers('metrics', options, async (folder, started) => {
+/**
+ * What counting and timing every request costs: one edge under a steady load, its metrics on and off by turns of 100 ms, by the processor
+ * time of a request. Two processes beside each other would say more about the machine than about them.
+ */
+export const benchMeter = ({ seconds = 30 }: Options = {}): Promise<Row[]> =>
+  withPeers('metrics', async (folder, started) => {
     const files = await startFiles(folder, 'no-store')
     started.push(files)
-    const peers: Peer[] = []
-    for (const [name, ...flags] of [
-      ['homeport', 'cache', 'metrics'],
-      ['without', 'cache'],
-    ] as const) {
-      const peer = { name, ...(await startNode('edge-server.ts', String(files.port), ...flags)) }
-      started.push(peer)
-      peers.push(peer)
+    let isOn = true
+    let looks = 0
+    const metrics = () => {
+      looks++
+      return isOn
     }
-    const [measure] = fileMeasures
-    if (!measure) return []
-    const rows = await compare({ ...measure, name: 'metrics on, 1 kB', bars: {} }, peers, options.rounds ?? 11, options.seconds ?? 2)
-    for (const row of rows) {
-      // Of two equal processes beside each other the throughput says more about their turn than about them.
-      const ratio = row.ratios['without per cpu']
-      if (row.who === 'homeport') Object.assign(row, { bar: 'under 3 % of a request', ok: (ratio ?? 0) > 0.97 })
+    const edge = createEdge({ log: silentLog, metrics, cache: { directory: null, memory_bytes: () => 2 ** 30, disk_bytes: () => 0 } })
+    const { port } = await edge.listen({ host: '127.0.0.1', port: 0 })
+    await edge.setRoute('app.localhost', upstreamRoute(files.port))
+    const load = run('wrk', ['-t1', '-c64', `-d${seconds + 2}s`, '-H', 'Host: app.localhost', `http://127.0.0.1:${port}/1k.json`])
+    await delay(1_000)
+    /** Microseconds of a processor for each request of 100 ms. */
+    const cost = async (on: boolean) => {
+      isOn = on
+      looks = 0
+      const before = process.cpuUsage()
+      await delay(100)
+      const { user, system } = process.cpuUsage(before)
+      edge.meter.take()
+      // A request that is counted looks twice whether it is: at its beginning and at its answer.
+      return (user + system) / (on ? looks / 2 : looks)
     }
-    return rows
+    const rounds: { on: number; off: number }[] = []
+    for (const endsAt = performance.now() + seconds * 1000; performance.now() < endsAt;) {
+      const [on, off, offAgain, onAgain] = [await cost(true), await cost(false), await cost(false), await cost(true)]
+      rounds.push({ on: (on + onAgain) / 2, off: (off + offAgain) / 2 })
+    }
+    await load
+    await edge.close()
+    const ratio = median(rounds.map(({ on, off }) => on / off))
+    const row = { name: 'metrics on, 1 kB', unit: 'us of a processor', ratios: {} }
+    return [
+      {
+        ...row,
+        who: 'homeport',
+        value: median(rounds.map(({ on }) => on)),
+        ratios: { without: ratio },
+        bar: 'under 1.03 x without',
+        ok: ratio < 1.03,
+      },
+      { ...row, who: 'without', value: median(rounds.map(({ off }) => off)) },
+    ]
   })
 
-async function withPeers(
-  name: string,
-  _options: Options,
-  bench: (folder: string, started: { process: Peer['process'] }[]) => Promise<Row[]>,
-): Promise<Row[]> {
+async function withPeers(name: string, bench: (folder: string, started: { process: Peer['process'] }[]) => Promise<Row[]>): Promise<Row[]> {
   const lacks = ['nginx', 'wrk'].filter((program) => !has(program))
   if (lacks.length > 0)
     return [

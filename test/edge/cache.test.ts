@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { counting, project, startCached } from '../support/cached.ts'
-import { paths, raw, startEdge, startRawApp, upstreamRoute } from '../support/edge.ts'
+import { paths, raw, upstreamRoute } from '../support/edge.ts'
 import { until } from '../support/until.ts'
 
 // What is stored, and what it is used for: RFC 9111, 5861, 9211, 9213 and threats.md T9, on both ways through the edge.
@@ -223,28 +223,6 @@ describe.each(paths)('the cache, $name', ({ fast_path }) => {
     const others: Record<string, string>[] = [{ 'if-none-match': '"b"' }, { 'if-modified-since': new Date(0).toUTCString() }]
     for (const condition of others) expect((await cached.ask('/', condition)).status).toBe(200)
     expect(cached.seen).toHaveLength(1)
-  })
-
-  test('interim answers reach their asker, in bounds, and are not stored', async () => {
-    const edge = await startEdge({ fast_path, cache: { directory: null, memory_bytes: () => 2 ** 20, disk_bytes: () => 0 } })
-    const hint = 'HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload; as=style\r\nX-A: b\r\n\r\n'
-    // Of these none goes on: an unknown code, and one that claims to have a body.
-    const odd = 'HTTP/1.1 142 Odd\r\n\r\nHTTP/1.1 103 Early Hints\r\nContent-Length: 2\r\n\r\n'
-    const app = await startRawApp((socket) => {
-      const whole = 'HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 2\r\n\r\nok'
-      socket.on('data', () => void socket.write(`HTTP/1.1 102 Processing\r\n\r\n${odd}${hint.repeat(20)}${whole}`))
-    })
-    await edge.toPort(app.port)
-    const ask = async (version: string) =>
-      (await raw(edge.port, `GET /${version} HTTP/${version}\r\nHost: app.localhost\r\n\r\n`, { until: /\r\n\r\nok/ })).text
-    const text = await ask('1.1')
-    const [first, ...more] = text.match(/^HTTP.*\r\n/gm) ?? []
-    expect([first, more.length, more.at(-1)]).toEqual(['HTTP/1.1 102 Processing\r\n', 16, 'HTTP/1.1 200 OK\r\n'])
-    expect(text.match(/Early Hints\r\nlink: <\/a.css>; rel=preload; as=style\r\nx-a: b\r\n\r\n/gi)).toHaveLength(15)
-    expect(await ask('1.1')).toMatch(/^HTTP\/1.1 200 OK\r\n(?!.*x-a:)[^]*X-Cache: HIT/i)
-    expect(await ask('1.0')).toMatch(/^HTTP\/1.1 200/)
-    await edge.close()
-    await app.close()
   })
 
   test('ranges are cut from what is stored', async () => {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { request, type Server } from 'node:http'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { collect, get, paths, raw, startApp, startEdge, type Listening, type TestEdge } from '../support/edge.ts'
+import { collect, get, paths, raw, startApp, startEdge, startRawApp, type Listening, type TestEdge } from '../support/edge.ts'
 
 describe.each(paths)('requests to an app, $name', ({ fast_path }) => {
   let edge: TestEdge
@@ -281,5 +281,27 @@ describe.each(paths)('requests to an app, $name', ({ fast_path }) => {
 
   test.each(['APP.localhost', 'app.localhost.', 'app.localhost:81', 'App.Localhost.:4680'])('Host %s is the same name', async (host) => {
     expect((await get(edge.port, '/size?n=1', { host })).status).toBe(200)
+  })
+
+  test('interim answers reach their asker, in bounds, and are not stored', async () => {
+    const hinting = await startEdge({ fast_path, cache: { directory: null, memory_bytes: () => 2 ** 20, disk_bytes: () => 0 } })
+    const hint = 'HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload; as=style\r\nX-A: b\r\n\r\n'
+    // Of these none goes on: an unknown code, and one that claims to have a body.
+    const odd = 'HTTP/1.1 142 Odd\r\n\r\nHTTP/1.1 103 Early Hints\r\nContent-Length: 2\r\n\r\n'
+    const hinter = await startRawApp((socket) => {
+      const whole = 'HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 2\r\n\r\nok'
+      socket.on('data', () => void socket.write(`HTTP/1.1 102 Processing\r\n\r\n${odd}${hint.repeat(20)}${whole}`))
+    })
+    await hinting.toPort(hinter.port)
+    const ask = async (version: string) =>
+      (await raw(hinting.port, `GET /${version} HTTP/${version}\r\nHost: app.localhost\r\n\r\n`, { until: /\r\n\r\nok/ })).text
+    const text = await ask('1.1')
+    const [first, ...more] = text.match(/^HTTP.*\r\n/gm) ?? []
+    expect([first, more.length, more.at(-1)]).toEqual(['HTTP/1.1 102 Processing\r\n', 16, 'HTTP/1.1 200 OK\r\n'])
+    expect(text.match(/Early Hints\r\nlink: <\/a.css>; rel=preload; as=style\r\nx-a: b\r\n\r\n/gi)).toHaveLength(15)
+    expect(await ask('1.1')).toMatch(/^HTTP\/1.1 200 OK\r\n(?!.*x-a:)[^]*X-Cache: HIT/i)
+    expect(await ask('1.0')).toMatch(/^HTTP\/1.1 200/)
+    await hinting.close()
+    await hinter.close()
   })
 })

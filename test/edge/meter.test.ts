@@ -252,10 +252,10 @@ describe('the meter', () => {
   test('keeps quarters of an hour apart, to the second', async () => {
     const meter = create()
     const project = meter.of('a')
-    project.count(200, 10, 1, 'hit')
+    project.count(200, clock.monotonic(), 1, 'hit')
     await clock.advance(1000)
-    project.count(200, 10, 1, 'hit')
-    project.count(200, 10, 1, 'hit')
+    project.count(200, clock.monotonic(), 1, 'hit')
+    project.count(200, clock.monotonic(), 1, 'hit')
     expect(brief(meter.take())).toEqual([
       ['a', Date.UTC(2026, 0, 31, 12, 0) / 1000, 1],
       ['a', Date.UTC(2026, 0, 31, 12, 15) / 1000, 2],
@@ -265,10 +265,10 @@ describe('the meter', () => {
   test('adds up all routes of a project, and hands over one project alone', () => {
     const meter = create()
     const [production, preview, other] = [meter.of('a'), meter.of('a'), meter.of('b')]
-    for (const one of [production, preview, other]) one.count(200, 1, 1, null)
+    for (const one of [production, preview, other]) one.count(200, 0, 1, null)
     expect(meter.projects()).toEqual(['a', 'b'])
     expect(meter.take('a').map((one) => one.requests)).toEqual([2])
-    for (const one of [production, preview]) one.count(200, 1, 1, null)
+    for (const one of [production, preview]) one.count(200, 0, 1, null)
     expect(Object.fromEntries(meter.take().map((one) => [one.project_id, one.requests]))).toEqual({ a: 2, b: 1 })
     expect(meter.take()).toEqual([])
   })
@@ -278,7 +278,8 @@ describe('the meter', () => {
     const project = meter.of('a')
     const expected = createHistogram()
     for (let round = 0; round < 50; round++) {
-      project.count(500, 3, round, 'miss')
+      project.count(500, 0, round, 'miss')
+      project.sent(3)
       expected.add(round)
       meter.coldStart('a', 100)
       meter.give(meter.take())
@@ -293,12 +294,12 @@ describe('the meter', () => {
   test('forgets a project that is gone', () => {
     const meter = create()
     const open = meter.of('a')
-    open.count(200, 1, 1, null)
-    meter.of('b').count(200, 1, 1, null)
+    open.count(200, 0, 1, null)
+    meter.of('b').count(200, 0, 1, null)
     meter.forget('a')
     // A stream that goes on after its end.
     open.sent(1000)
-    meter.of('a').count(200, 1, 1, null)
+    meter.of('a').count(200, 0, 1, null)
     meter.coldStart('a', 1)
     expect(meter.projects()).toEqual(['b'])
     expect(meter.take().map((one) => one.project_id)).toEqual(['b'])
