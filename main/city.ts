@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Platform, startPlatform } from '../server/index.ts'
+import { systemClock } from '../server/lib/clock.ts'
 import type { Log } from '../server/lib/log.ts'
 import { keyFiles, type PlatformOptions } from '../server/options.ts'
 import { createKeychain } from './keychain.ts'
+import { withLoginPath } from './login-path.ts'
 import { createScreenshotter } from './screenshotter.ts'
 
 /**
@@ -12,12 +14,18 @@ import { createScreenshotter } from './screenshotter.ts'
  */
 export async function openCity(options: PlatformOptions, log: Log): Promise<Platform> {
   const hasFile = options.master_key_file !== null || existsSync(join(options.data_dir, keyFiles.open))
-  const masterKey = hasFile ? undefined : await createKeychain(join(options.data_dir, keyFiles.sealed))
+  const [masterKey, environment] = await Promise.all([
+    hasFile ? undefined : createKeychain(join(options.data_dir, keyFiles.sealed)),
+    withLoginPath({ environment: options.environment, clock: systemClock }),
+  ])
   const screenshotter = options.chromium === 'auto' ? { screenshotter: createScreenshotter() } : {}
-  return startPlatform(options, {
-    ...(masterKey ? { masterKey } : {}),
-    ...screenshotter,
-    // What went well is no news.
-    log: { ...log, info: () => {} },
-  })
+  return startPlatform(
+    { ...options, environment },
+    {
+      ...(masterKey ? { masterKey } : {}),
+      ...screenshotter,
+      // What went well is no news.
+      log: { ...log, info: () => {} },
+    },
+  )
 }

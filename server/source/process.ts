@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import type { Clock } from '../lib/clock.ts'
+import { isGitStub } from './apple-git.ts'
 
 export interface GitRun {
   /** Exit code; null when it was killed. */
@@ -32,7 +33,8 @@ const stdoutKept = 64 * 1024 * 1024
  * Runs git as the leader of its own process group, so that its helpers die with it. Rejects with the abort's reason once
  * the group is gone; a failed git is no rejection.
  */
-export function runGit(args: string[], options: GitRunOptions): Promise<GitRun> {
+export async function runGit(args: string[], options: GitRunOptions): Promise<GitRun> {
+  if (await isGitStub(options.environment.PATH ?? '')) throw Object.assign(new Error('spawn git ENOENT'), { code: 'ENOENT', syscall: 'spawn git' })
   const { signal, clock } = options
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason)
@@ -41,6 +43,7 @@ export function runGit(args: string[], options: GitRunOptions): Promise<GitRun> 
       env: options.environment,
       detached: process.platform !== 'win32',
       stdio: ['pipe', 'pipe', 'pipe'],
+      windowsHide: true,
     })
     const stdout: Buffer[] = []
     let stdoutBytes = 0
