@@ -50,7 +50,7 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
     app.exit(0)
     return
   }
-  // It would undo --no-sandbox, which root, an AppImage and some kernels need (README, "When something is wrong").
+  // It would undo --no-sandbox, which root, an AppImage and some kernels need (README, "When something goes wrong").
   if (!app.commandLine.hasSwitch('no-sandbox')) app.enableSandbox()
   const journal = createJournal(join(folder, 'logs'), options.echo ? { echo: options.echo } : {})
   keepCrashReports(journal)

@@ -1,4 +1,4 @@
-/** Holds the house to its plan: who may import whom, no cycles, no long files, no reach past the doors. The plan is in README.md. */
+/** Holds the house to its plan: who may import whom, no cycles, no long files, no reach past the doors. The plan is in server/README.md. */
 import { existsSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
