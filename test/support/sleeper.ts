@@ -30,7 +30,7 @@ server.on('upgrade', (request, socket) => {
   socket.on('error', () => {})
 })
 ${extra}
-server.listen(process.env.PORT, '0.0.0.0', () => console.log('listens'))
+server.listen(process.env.PORT, process.env.HOST, () => console.log('listens'))
 process.on('SIGTERM', () => { console.log('asked to end'); process.exit(0) })
 `,
 })
