@@ -8,13 +8,15 @@ import { systemClock } from '../lib/clock.ts'
 import type { DockerfilePlan } from '../contract/build-plan.ts'
 import { packFolder } from './docker-context.ts'
 import { readable, statusOf, type Engine } from './docker-engine.ts'
-import { dockerfileFailure } from './docker-file-failure.ts'
+import { BaseImageFailure, dockerfileFailure } from './docker-file-failure.ts'
 import { prepareDockerfile, usesBuildKit, type HostMounts } from './docker-file.ts'
 import { createIgnore } from '../lib/docker-ignore.ts'
+import { tagsHere } from './docker-images.ts'
 import { readBuild } from './docker-progress.ts'
 import { secretFiles } from './docker-steps.ts'
 import { inside } from './files.ts'
 import { BuildFailure, type Artifact, type BuildRequest } from './runtime.ts'
+import { nearestVersion } from './unavailable.ts'
 
 /**
  * Builds a user's own Dockerfile by the engine's builder. Its classic builder holds the limits of memory and
@@ -67,7 +69,7 @@ export async function buildDockerfile(engine: Engine, request: BuildRequest, pla
         .remove({ force: true })
         .catch(() => {})
     signal.throwIfAborted()
-    throw error
+    throw error instanceof BaseImageFailure ? await withTagsHere(docker, error) : error
   } finally {
     if (mounts)
       await docker
@@ -75,6 +77,17 @@ export async function buildDockerfile(engine: Engine, request: BuildRequest, pla
         .remove({ force: true })
         .catch(() => {})
   }
+}
+
+/** Names what this machine has of the repository instead. */
+async function withTagsHere(docker: Docker, failure: BaseImageFailure): Promise<BuildFailure> {
+  const [, repository, wanted = ''] = /^([^@]+?)(?::([\w.-]+))?(?:@.*)?$/.exec(failure.image ?? '') ?? []
+  if (!repository) return failure
+  const tags = await tagsHere(docker, repository).catch((): string[] => [])
+  const nearest = nearestVersion(wanted, tags) ?? tags[0]
+  return nearest
+    ? new BuildFailure(failure.code, failure.message, `${failure.hint} This machine has ${repository}:${nearest}.`, failure.cause)
+    : failure
 }
 
 /** Certificates and registry settings as an image of their own, for steps to look into; it goes when the build ends. */

@@ -1,5 +1,6 @@
 import { userLine } from './docker-file.ts'
 import { BuildFailure, CommandFailure } from './runtime.ts'
+import { unavailable } from './unavailable.ts'
 
 export interface BuiltFile {
   /** Path in the source. */
@@ -27,6 +28,19 @@ export function dockerfileFailure(file: BuiltFile, message: string, memory_mb: n
   const line = lineOf(file, message)
   const where = line === undefined ? file.name : `${file.name}, line ${line}`
   if (exit !== undefined) return new CommandFailure('build_failed', `${where}: the step ended with exit code ${exit}.`, 'Correct that step.')
+  const image = imageOf(message)
+  if (image !== undefined) {
+    const from = fromLine(file.text, image)
+    return new BaseImageFailure(
+      image ?? from?.image,
+      unavailable('build_failed', {
+        what: `${from ? `${file.name}, line ${from.line}` : file.name}: the base image${(image ?? from?.image) ? ` ${image ?? from?.image}` : ''}`,
+        registry: 'its registry',
+        error: message,
+        remedy: '',
+      }),
+    )
+  }
   const plain = message
     .replace(/^.*dockerfile parse error(?: on)? line \d+: /, '')
     .replace(/^failed to solve(?: with frontend \S+)?: |failed to create LLB definition: /g, '')
@@ -36,6 +50,38 @@ export function dockerfileFailure(file: BuiltFile, message: string, memory_mb: n
     `${where}: ${plain.slice(0, 500)}.`,
     'Correct the Dockerfile; `docker build` on your machine says the same.',
   )
+}
+
+/** A base image that cannot be had. `image` is undefined when the engine does not name it. */
+export class BaseImageFailure extends BuildFailure {
+  readonly image: string | undefined
+  constructor(image: string | undefined, { code, message, hint, cause }: BuildFailure) {
+    super(code, message, hint, cause)
+    this.image = image
+  }
+}
+
+/** The base image that an engine could not fetch; null when it says so without a name, undefined when it speaks of something else. */
+function imageOf(message: string): string | null | undefined {
+  const named =
+    /(?:manifest for|access denied for|metadata for|failed to solve:) (?:docker\.io\/(?:library\/)?)?([\w./-]+(?::[\w.-]+)?(?:@\S+)?)(?:: | not found|, |$)/.exec(
+      message,
+    )?.[1]
+  if (named && !/cache key/.test(message)) return named
+  return /^Get "?https?:|dial tcp|toomanyrequests|failed to (?:authorize|do request)|registry/.test(message) ? null : undefined
+}
+
+/** The FROM that names an image, or the only one that names any. */
+function fromLine(text: string, image: string | null): { line: number; image: string } | undefined {
+  const stages = new Set<string>()
+  const found: { line: number; image: string }[] = []
+  for (const { name, rest, line } of instructionsOf(text)) {
+    if (name !== 'FROM') continue
+    const [base = '', , stage] = rest.split(/\s+/).filter((word) => word !== '' && !word.startsWith('--'))
+    if (!stages.has(base.toLowerCase()) && base !== 'scratch') found.push({ line, image: base })
+    if (stage) stages.add(stage.toLowerCase())
+  }
+  return found.find((one) => one.image === image) ?? (new Set(found.map((one) => one.image)).size === 1 ? found[0] : undefined)
 }
 
 function lineOf({ text, built }: BuiltFile, message: string): number | undefined {

@@ -3,7 +3,8 @@ import type Docker from 'dockerode'
 import type { ServerPlan } from '../contract/build-plan.ts'
 import { readable, statusOf, type Engine } from './docker-engine.ts'
 import { appRoot, searchPath } from './docker-steps.ts'
-import { BuildFailure, type Artifact, type BuildRequest } from './runtime.ts'
+import type { Artifact, BuildRequest } from './runtime.ts'
+import { causeOf, nearestVersion, unavailable } from './unavailable.ts'
 
 /** The image that a version of Node runs on, fetched when it is not there. */
 export async function baseImage(docker: Docker, version: string, note: (line: string) => void, signal: AbortSignal): Promise<string> {
@@ -21,14 +22,39 @@ export async function baseImage(docker: Docker, version: string, note: (line: st
       note(`${image} could not be fetched; ${major}, which is here, is used instead.`)
       return major
     }
-    throw new BuildFailure(
-      'build_failed',
-      `The base image ${image} could not be fetched.`,
-      'Check that this version of Node exists and that the Docker registry can be reached, then deploy again.',
+    const here = await tagsHere(docker, 'node')
+    const isOffered = causeOf(error)?.cause === 'name' && major !== image && (await isInRegistry(docker, major))
+    const nearest = isOffered
+      ? wanted.split('.')[0]
+      : nearestVersion(
+          wanted,
+          here.flatMap((tag) => /^([\d.]+)-bookworm-slim$/.exec(tag)?.[1] ?? []),
+        )
+    throw unavailable('build_failed', {
+      what: `The base image ${image} for Node ${wanted}`,
+      registry: 'the Docker registry',
       error,
-    )
+      remedy: nearest ? `The nearest version that ${isOffered ? 'there is' : 'this machine has'} is ${nearest}: set the Node version to it.` : '',
+    })
   }
 }
+
+/** Tags of a repository that are on this machine. */
+export async function tagsHere(docker: Docker, repository: string): Promise<string[]> {
+  const images = await docker.listImages({ filters: JSON.stringify({ reference: [repository] }) })
+  return images.flatMap(({ RepoTags }) =>
+    (RepoTags ?? []).flatMap((name) => (name.startsWith(`${repository}:`) ? [name.slice(repository.length + 1)] : [])),
+  )
+}
+
+const isInRegistry = (docker: Docker, image: string): Promise<boolean> =>
+  docker
+    .getImage(image)
+    .distribution()
+    .then(
+      () => true,
+      () => false,
+    )
 
 async function pull(docker: Docker, image: string, signal: AbortSignal): Promise<void> {
   const stream = readable(await docker.pull(image, { abortSignal: signal }))

@@ -128,8 +128,8 @@ async function buildEnvironment(
   const manager = plan.package_manager ?? { name: 'npm' as const, version: null }
   folders.push(await tools.toolchains.packageManager(manager, Number.parseInt(node.version, 10), request.signal), node.folder)
   const base = installEnvironment(tools.options, home)
-  // npm warns of a setting that it does not know.
-  const settings: Record<string, string> = manager.name === 'pnpm' ? { npm_config_store_dir: join(tools.options.data_dir, 'cache', 'pnpm') } : {}
+  // Its store is below. As npm_config_store_dir npm would warn of it, where a script of a pnpm project runs npm.
+  const settings: Record<string, string> = manager.name === 'pnpm' ? { PNPM_HOME: join(tools.options.data_dir, 'cache', 'pnpm') } : {}
   if (tools.options.npmrc_file) {
     // A copy at the place where every package manager looks; the home folder goes when the build ends.
     const copy = join(home, '.npmrc')

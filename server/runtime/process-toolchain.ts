@@ -2,8 +2,9 @@ import { execFile } from 'node:child_process'
 import { access, chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { platform } from 'node:os'
 import { dirname, join } from 'node:path'
-import { BuildFailure, type RuntimeOptions } from './runtime.ts'
+import type { RuntimeOptions } from './runtime.ts'
 import { raceAbort } from './signals.ts'
+import { causeOf, nearestVersion, unavailable } from './unavailable.ts'
 
 export type PackageManager = { name: 'npm' | 'pnpm' | 'yarn'; version: string | null }
 
@@ -67,6 +68,30 @@ export function createToolchains(options: RuntimeOptions, signal: AbortSignal): 
     return inside
   }
 
+  /** Versions of a package that need no network: what was installed before. */
+  const versionsHere = async (name: string): Promise<string[]> =>
+    (await readdir(root).catch((): string[] => [])).flatMap((folder) => (folder.startsWith(`${name}-`) ? [folder.slice(name.length + 1)] : []))
+
+  /** What the registry has of a package; nothing when it cannot be asked. */
+  const versionsThere = async (packageName: string): Promise<string[]> => {
+    try {
+      await mkdir(root, { recursive: true, mode: 0o700 })
+      const args = [options.npm_cli_path, 'view', packageName, 'versions', '--json']
+      const found: unknown = JSON.parse(await output(options.node_path, args, { cwd: root, env: installEnvironment(options, root), signal }))
+      return [found].flat().filter((version) => typeof version === 'string')
+    } catch {
+      return []
+    }
+  }
+
+  const failure = async (label: string, name: string, packageName: string, version: string, here: string[], error: unknown) => {
+    const cause = causeOf(error)?.cause
+    const available = cause === 'name' ? await versionsThere(packageName) : [...here, ...(await versionsHere(name))]
+    const nearest = nearestVersion(version, available)
+    const remedy = nearest ? `The nearest version that ${cause === 'name' ? 'there is' : 'this machine has'} is ${nearest}.` : ''
+    return unavailable('install_failed', { what: `${label} ${version}`, registry: 'the npm registry', error, remedy })
+  }
+
   return {
     async node(version, aborted) {
       const mine = await ownVersion()
@@ -74,13 +99,9 @@ export function createToolchains(options: RuntimeOptions, signal: AbortSignal): 
       if (wanted === 'auto' || wanted === mine || wanted === mine.split('.')[0]) {
         return { file: options.node_path, folder: dirname(options.node_path), version: mine }
       }
-      const folder = await raceAbort(install('node', nodePackage(), wanted), aborted).catch((error: unknown) => {
-        throw unlessAborted(
-          error,
-          aborted,
-          `Node ${wanted} could not be installed.`,
-          'Check that this version exists and that the npm registry can be reached, or set the Node version to auto.',
-        )
+      const folder = await raceAbort(install('node', nodePackage(), wanted), aborted).catch(async (error: unknown) => {
+        aborted.throwIfAborted()
+        throw await failure('Node', 'node', nodePackage(), wanted, [mine], error)
       })
       const file = platform() === 'win32' ? join(folder, 'bin', 'node.exe') : join(folder, 'bin', 'node')
       const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as { version: string }
@@ -104,12 +125,8 @@ export function createToolchains(options: RuntimeOptions, signal: AbortSignal): 
         // An install is shared: the abort of one build only ends its own waiting.
         entry = await raceAbort(install(manager.name, packageName, version), aborted)
       } catch (error) {
-        throw unlessAborted(
-          error,
-          aborted,
-          `${manager.name} ${version} could not be installed.`,
-          'Check that this version exists and that the npm registry can be reached.',
-        )
+        aborted.throwIfAborted()
+        throw await failure(manager.name, manager.name, packageName, version, [], error)
       }
       const bin = (name: string) => join(entry, 'bin', name)
       const folder = join(entry, '..', '..', '..', 'shims')
@@ -169,10 +186,6 @@ async function shims(folder: string, programs: Record<string, string>): Promise<
   return folder
 }
 let shimCount = 0
-
-function unlessAborted(error: unknown, signal: AbortSignal, message: string, hint: string): unknown {
-  return signal.aborted ? signal.reason : new BuildFailure('install_failed', message, hint, error)
-}
 
 function output(file: string, args: string[], more: { cwd?: string; env?: Record<string, string>; signal?: AbortSignal } = {}): Promise<string> {
   return new Promise((resolve, reject) => {

@@ -29,6 +29,24 @@ test.each([
   expect(told(message).message).toMatch(new RegExp(`^web/Dockerfile, line ${line}: .*${words}`))
 })
 
+test.each([
+  ['manifest for node:99 not found: manifest unknown: manifest unknown', 'node:99', 'does not exist'],
+  ["pull access denied for web, repository does not exist or may require 'docker login': denied: requested access", 'web', 'does not exist'],
+  ['failed to solve: node:99: docker.io/library/node:99: not found', 'node:99', 'does not exist'],
+  [
+    'Get "https://registry.example/v2/": dial tcp: lookup registry.example on 10.0.0.1:53: no such host',
+    'node:99',
+    'could not be reached (no such host)',
+  ],
+  ['failed to do request: Head "https://registry.example/v2/node": dial tcp: connect: connection refused', 'node:99', 'could not be reached'],
+  ['toomanyrequests: You have reached your pull rate limit', 'node:99', 'refused to hand it out'],
+])('a base image that cannot be had: %s', (message, image, words) => {
+  const from = `# a comment\nFROM --platform=linux/amd64 ${image} AS build\nRUN true\nFROM build\n`
+  const failure = dockerfileFailure({ name: 'Dockerfile', text: from, built: from }, message, 512)
+  expect(failure.message).toMatch(new RegExp(`^Dockerfile, line 2: the base image ${image} `))
+  expect(failure.message).toContain(words)
+})
+
 test('an error without a line names the file alone', () => {
   expect(told('failed to solve with frontend dockerfile.v0: no build stage in current context').message).toBe(
     'web/Dockerfile: no build stage in current context.',

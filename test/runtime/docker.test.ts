@@ -172,6 +172,20 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
       expect(await dockerDriver.leftovers(suite.options, deployment_id)).toEqual([])
     })
 
+    test('on a base image that cannot be had names its line, the cause and what this machine has', async () => {
+      await expect(build('# mine\nFROM node:4711-bookworm-slim\n')).rejects.toMatchObject({
+        code: 'build_failed',
+        message: expect.stringMatching(
+          /^Dockerfile, line 2: the base image node:4711-bookworm-slim .*(?:does not exist|could not be reached|refused)/,
+        ),
+        hint: expect.stringMatching(/This machine has node:24-bookworm-slim\.$/),
+      })
+      await expect(suite.build({ files: { a: 'b' }, plan: serverPlan({ node_version: '4711' }) })).rejects.toMatchObject({
+        message: expect.stringMatching(/for Node 4711 .*(?:does not exist|could not be reached|refused)/),
+        hint: expect.stringContaining('that this machine has is 24'),
+      })
+    })
+
     test('that is aborted leaves nothing', async () => {
       const abort = new AbortController()
       const begun = Promise.withResolvers<void>()

@@ -100,22 +100,30 @@ describe('process runtime', () => {
   test('a package manager and a version of Node are installed once from the registry of the host’s settings, which no bundle holds', async () => {
     const registry = await startPackageRegistry({ pnpm: { version: '9.9.9', files: { 'bin/pnpm.cjs': `console.log('pnpm by registry')` } } })
     const npmrc_file = join(suite.options.data_dir, 'settings')
-    await writeFile(npmrc_file, `registry=${registry.url}\n//registry.example.invalid/:_authToken=HPSENT_npmrc\n`)
+    await writeFile(npmrc_file, `registry=${registry.url}\nfetch-retries=0\n//registry.example.invalid/:_authToken=HPSENT_npmrc\n`)
     const own = createRuntimes({ ...suite.options, npmrc_file }).process
     const build = (more: Parameters<typeof serverPlan>[0]) =>
       buildApp(own, suite.options, { files: { 'package.json': '{}' }, plan: serverPlan(more) })
-    const install_command = 'pnpm --version && test -n "$npm_config_store_dir" && grep -c HPSENT_npmrc "$npm_config_userconfig" "$HOME/.npmrc"'
+    const install_command =
+      'pnpm --version && test -n "$PNPM_HOME" && test -z "$npm_config_store_dir" && grep -c HPSENT_npmrc "$npm_config_userconfig" "$HOME/.npmrc"'
     const plan = { package_manager: { name: 'pnpm' as const, version: '9' }, install_command }
     for (const { log } of await Promise.all([build(plan), build(plan)])) {
       expect(log.lines).toContain('pnpm by registry')
       expect(log.lines.filter((line) => line.endsWith(':1'))).toHaveLength(2)
     }
     expect(registry.downloads).toEqual(['pnpm'])
-    const unknown = { code: 'install_failed', message: expect.stringContaining('Node 4711') }
+    const unknown = { code: 'install_failed', message: 'Node 4711 does not exist in the npm registry, or may not be seen without signing in.' }
     await expect(build({ node_version: '4711' })).rejects.toMatchObject(unknown)
+    await expect(build({ package_manager: { name: 'pnpm', version: '8.1.0' } })).rejects.toMatchObject({
+      hint: expect.stringMatching(/ is 9\.9\.9\.$/),
+    })
     expect((await entriesOf(join(suite.options.data_dir, 'toolchains'))).filter((name) => name.startsWith('.half-'))).toEqual([])
     for (const folder of ['bundles', 'work']) expect(await filesWith('HPSENT_npmrc', join(suite.options.data_dir, folder))).toEqual([])
-    await own.close()
     await registry.close()
+    await expect(build({ node_version: '4711' })).rejects.toMatchObject({
+      message: expect.stringMatching(/^Node 4711 is not on this machine, and the npm registry could not be reached \(ECONNREFUSED\)\.$/),
+      hint: expect.stringMatching(/The nearest version that this machine has is \d+\.\d+\.\d+\.$/),
+    })
+    await own.close()
   })
 })
