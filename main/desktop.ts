@@ -10,6 +10,7 @@ import { claimLinks, linkIn, type Place, placeOf } from './links.ts'
 import type { LoginOptions } from './login.ts'
 import { isCamera } from './screenshotter.ts'
 import { settleIn } from './settle.ts'
+import { askBeforeUnload } from './unload.ts'
 import type { UpdatesOptions } from './updates.ts'
 
 /** The platform as the desktop sees it. */
@@ -27,6 +28,7 @@ export interface DesktopOptions {
   login: LoginOptions
   updates: Pick<UpdatesOptions, 'off' | 'page' | 'key' | 'installs_at_end' | 'load'>
   hasTrayHost(): Promise<boolean>
+  platform: NodeJS.Platform
   clock: Clock
   openCity(journal: Journal): Promise<City>
   /** Where the log is written beside its file. */
@@ -79,6 +81,11 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   app.on('window-all-closed', () => {})
   app.on('web-contents-created', (_event, contents) => {
     if (city && !isCamera(contents)) confine(contents, { origin: new URL(city.api_url).origin, edge_url: city.edge_url })
+  })
+  app.on('browser-window-created', (_event, window) => {
+    // Windows alone; nothing can hold up the end of the session any more.
+    window.on('session-end', () => app.quit())
+    if (!isCamera(window.webContents)) askBeforeUnload(window, () => ending !== undefined)
   })
   app.on('before-quit', (event) => {
     if (hasEnded) return

@@ -68,6 +68,7 @@ runDesktop({
     load: async () => (await import('electron-updater')).default.autoUpdater,
   },
   hasTrayHost,
+  platform: process.platform,
   clock: systemClock,
   openCity: (journal) => openCity(options, journal),
   echo: (line) => void process.stderr.write(line),

@@ -1,6 +1,7 @@
 import { app, Menu, powerMonitor, shell } from 'electron'
 import { join } from 'node:path'
 import { type DesktopChange, type DesktopState, tidings, type UpdateState } from '../preload/bridge.ts'
+import { holdOffAppNap } from './app-nap.ts'
 import { confineSession } from './confine.ts'
 import type { City, DesktopOptions } from './desktop.ts'
 import { describeDesktop, offerReport } from './diagnostics.ts'
@@ -21,7 +22,7 @@ interface SettleParts {
   /** Where the desktop keeps what is its own. */
   folder: string
   journal: Journal
-  options: Pick<DesktopOptions, 'preload' | 'resources' | 'argv' | 'login' | 'updates' | 'hasTrayHost' | 'clock'>
+  options: Pick<DesktopOptions, 'preload' | 'resources' | 'argv' | 'login' | 'updates' | 'hasTrayHost' | 'clock' | 'platform'>
   bringUp(to?: Place): void
   isEnding(): boolean
   endInOrder(): Promise<void>
@@ -89,14 +90,23 @@ export async function settleIn({
   )
   app.setAboutPanelOptions({ applicationName: 'Homeport', applicationVersion: city.version })
   powerMonitor.on('resume', () => city.resync())
-  powerMonitor.on('shutdown', () => app.quit())
+  powerMonitor.on('shutdown', (...args: unknown[]) => {
+    // Linux and macOS wait for the end of an app that prevents the default; Electron's types do not know the event.
+    if (isPreventable(args[0])) args[0].preventDefault()
+    app.quit()
+  })
+  const appNap = options.platform === 'darwin' && !app.isPackaged ? holdOffAppNap(options.clock) : undefined
+  const unfollowVisits = desk.watchVisits(() => appNap?.noteVisit())
   const unfollow = desk.watch((news) => {
+    appNap?.setBuilds(news.builds)
     tray?.update(news)
     front.setProgress({ builds: news.builds })
     if (mayTell()) notices.tellEnds(news.ended)
   })
   app.once('quit', () => {
     unfollow()
+    unfollowVisits()
+    appNap?.close()
     updates.close()
     tray?.close()
   })
@@ -171,3 +181,6 @@ export async function settleIn({
       })
   }
 }
+
+const isPreventable = (event: unknown): event is Pick<Event, 'preventDefault'> =>
+  typeof event === 'object' && event !== null && 'preventDefault' in event && typeof event.preventDefault === 'function'

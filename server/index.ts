@@ -321,7 +321,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
 
     const desk = createDesk({ db: store.db, engine, bus, clock, log, owner: foundation.owner })
     closers.push(() => desk.close())
-    const noteRequests = keepLastRequests({ db: store.db, edge, clock, log })
+    const noteRequests = keepLastRequests({ db: store.db, edge, clock, log, onVisits: () => bus.emit('visits') })
     const signInUrl = async (): Promise<string> => {
       const { code } = await newSignInCode({ db: store.db, clock }, foundation.owner.id, signInLife_ms)
       return `${urls.api}/sign-in?code=${code}`

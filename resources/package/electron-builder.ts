@@ -69,7 +69,11 @@ export default {
     entitlements: 'resources/package/entitlements.mac.plist',
     entitlementsInherit: 'resources/package/entitlements.mac.inherit.plist',
     notarize: hasNotary(process.env),
-    extendInfo: { NSLocalNetworkUsageDescription: 'Homeport shows your apps to other devices of your network where you switch that on.' },
+    extendInfo: {
+      NSLocalNetworkUsageDescription: 'Homeport shows your apps to other devices of your network where you switch that on.',
+      // App Nap would slow the platform down while no window of it is visible.
+      NSAppSleepDisabled: true,
+    },
   },
   win: { target: both('nsis'), icon: 'resources/package/icon.ico', files: filesFor('win32') },
   // For the person who installs it: no administrator, no questions.

@@ -48,6 +48,8 @@ export interface DeskNews {
 export interface Desk {
   /** Tells how things stand, now and whenever something changed. */
   watch(listener: (news: DeskNews) => void): () => void
+  /** Tells about once a second while requests reach apps. */
+  watchVisits(listener: () => void): () => void
   /** Deploys anew: the head of the repository, or what was deployed last. Throws a `Problem`. */
   deploy(slug: string): Promise<void>
   stop(slug: string): Promise<void>
@@ -142,6 +144,8 @@ export function createDesk({ db, engine, bus, clock, log, owner, gather_ms = usu
       timer ??= clock.setTimeout(() => void tell(), 0)
       return () => void listeners.delete(listener)
     },
+
+    watchVisits: (listener) => bus.on('visits', listener),
 
     async deploy(slug) {
       const project = await projectOf(slug)

@@ -6,11 +6,12 @@ import type { Db } from '../store/open.ts'
 const every_ms = 1_000
 
 /** Writes down when each project was last asked for something: gathered, since a write per request would cost more than the request. */
-export function keepLastRequests(options: { db: Db; edge: Pick<Edge, 'takeLastRequests'>; clock: Clock; log: Log }) {
-  const { db, edge, clock, log } = options
+export function keepLastRequests(options: { db: Db; edge: Pick<Edge, 'takeLastRequests'>; clock: Clock; log: Log; onVisits(): void }) {
+  const { db, edge, clock, log, onVisits } = options
   const timer = clock.setInterval(() => {
     const seen = edge.takeLastRequests()
     if (seen.size === 0) return
+    onVisits()
     db.write((tx) => {
       for (const [id, at] of seen) {
         // A preview tells its visits by its name, which no project's id can be.

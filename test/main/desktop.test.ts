@@ -320,13 +320,6 @@ test('certificates and passwords are never answered for a page', async () => {
 })
 
 describe('the end', () => {
-  test('of the machine ends Homeport in order', async () => {
-    await start()
-    powerMonitor.emit('shutdown')
-    await settled()
-    expect([scene.seen.stopped, world.quits]).toEqual([1, 1])
-  })
-
   test('while it is on its way up', async () => {
     let isUp = () => {}
     const started = start({

@@ -19,6 +19,7 @@ test.skipIf(!requires('linux').ok)('macOS: its Info.plist names the scheme, no k
     expect(after('CFBundleIdentifier'), output).toMatch(/^<string>dev\.homeport\.desktop</)
     expect(after('CFBundleURLSchemes')).toMatch(/^<array>\s*<string>homeport<\/string>\s*<\/array>/)
     expect(after('LSApplicationCategoryType')).toMatch(/^<string>public\.app-category\.developer-tools</)
+    expect(after('NSAppSleepDisabled')).toMatch(/^<true\/>/)
     expect(plist).not.toMatch(/CFBundleDocumentTypes|UTImportedTypeDeclarations/)
     const header = createHash('sha256')
       .update(getRawHeader(join(app, 'Resources/app.asar')).headerString)

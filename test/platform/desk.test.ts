@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type DeskNews, type Platform, startPlatform } from '../../server/index.ts'
 import { readOptions } from '../../server/options.ts'
-import { newFolder } from '../support/instance-process.ts'
+import { askEdge, newFolder } from '../support/instance-process.ts'
 import { type Client, createClient } from '../support/platform.ts'
 import { makeRepository, type Repository, tinyServer } from '../support/repository.ts'
 import { until } from '../support/until.ts'
@@ -58,6 +58,11 @@ test('a deployment is seen while it runs, and its end is told once', async () =>
   await reaches('shop', 'live')
   expect(await ended(1)).toEqual([{ id, slug: 'shop', status: 'ready', preview: null, title: 'First', message: null }])
   await until(() => (last()?.builds === 0 ? true : undefined), { what: 'the end of all builds' })
+  const visit = Promise.withResolvers<void>()
+  const unwatch = platform.desk.watchVisits(visit.resolve)
+  expect(await askEdge(platform.edge_url, 'shop')).toMatchObject({ status: 200 })
+  await visit.promise
+  unwatch()
   // Something else about the same deployment is no second end.
   await home.api('PATCH', '/v1/projects/shop', { name: 'The shop' })
   await until(() => (last()?.projects[0]?.name === 'The shop' ? true : undefined), { what: 'the new name' })

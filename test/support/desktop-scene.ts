@@ -36,6 +36,7 @@ export function openDesktopScene() {
     login: { args: [], config_dir: join(folder, 'config'), app_image: null },
     updates: { off: 'This is a test.', page: null, key: null, installs_at_end: true, load: async () => updater },
     hasTrayHost: async () => true,
+    platform: process.platform,
     clock,
     openCity: async () => {
       seen.opened += 1

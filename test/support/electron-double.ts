@@ -29,6 +29,8 @@ export const world = {
   trays: [] as FakeTray[],
   /** Thrown by the next icon in the tray. */
   tray_error: undefined as Error | undefined,
+  /** What keeps the app from being suspended, by the number that was given out; empty where it was stopped. */
+  blockers: [] as string[],
   clipboard: '',
   shown_paths: [] as string[],
   crash_reports: undefined as Electron.CrashReporterStartOptions | undefined,
@@ -120,7 +122,16 @@ export class FakeContents extends EventEmitter {
   sent: [string, ...unknown[]][] = []
   reloads = 0
   zoom = 0
-  reload = () => void (this.reloads += 1)
+  /** Its `beforeunload` objects. Electron then says nothing, and does not go away from the page. */
+  objects = false
+  reload(): void {
+    if (this.mayUnload()) this.reloads += 1
+  }
+  mayUnload(): boolean {
+    let isOverruled = false
+    if (this.objects) this.emit('will-prevent-unload', { preventDefault: () => (isOverruled = true) })
+    return !this.objects || isOverruled
+  }
   getZoomLevel = () => this.zoom
   setZoomLevel = (level: number) => void (this.zoom = level)
   openHandler: ((details: { url: string }) => { action: string }) | undefined
@@ -152,6 +163,7 @@ export class FakeWindow extends EventEmitter {
     this.bounds = { x: options.x ?? 100, y: options.y ?? 100, width: options.width ?? 800, height: options.height ?? 600 }
     world.windows.push(this)
     appEvents.emit('web-contents-created', {}, this.webContents)
+    appEvents.emit('browser-window-created', {}, this)
   }
   static fromWebContents(contents: unknown): FakeWindow | null {
     return world.windows.find((window) => window.webContents === contents) ?? null
@@ -175,13 +187,13 @@ export class FakeWindow extends EventEmitter {
   destroy(): void {
     this.is_destroyed = true
     world.windows = world.windows.filter((window) => window !== this)
+    this.emit('closed')
+    if (world.windows.length === 0) appEvents.emit('window-all-closed')
   }
-  /** A person closes it. */
+  /** A person closes it, or the app quits. */
   close(): void {
     this.emit('close', {})
-    this.emit('closed')
-    world.windows = world.windows.filter((window) => window !== this)
-    if (world.windows.length === 0) appEvents.emit('window-all-closed')
+    if (this.webContents.mayUnload()) this.destroy()
   }
 }
 
@@ -255,6 +267,9 @@ export const app = Object.assign(appEvents, {
     let isPrevented = false
     appEvents.emit('before-quit', { preventDefault: () => (isPrevented = true) })
     if (isPrevented) return
+    // A window that does not close keeps the app.
+    for (const window of world.windows) window.close()
+    if (world.windows.length > 0) return
     world.quits += 1
     appEvents.emit('quit')
   },
@@ -263,6 +278,10 @@ export const app = Object.assign(appEvents, {
 export const BrowserWindow = FakeWindow
 export const Notification = FakeNotification
 export const powerMonitor = power
+export const powerSaveBlocker = {
+  start: (type: 'prevent-app-suspension' | 'prevent-display-sleep') => world.blockers.push(type) - 1,
+  stop: (id: number) => world.blockers.splice(id, 1, '').length > 0,
+} satisfies Pick<Electron.PowerSaveBlocker, 'start' | 'stop'>
 export const nativeTheme = { shouldUseDarkColors: false }
 export const screen = { getAllDisplays: () => world.displays, getPrimaryDisplay: () => world.displays[0]! }
 export const shell = {
@@ -284,8 +303,8 @@ export const nativeImage = {
 
 export const dialog = {
   showErrorBox: (title: string, content: string) => void world.errors.push(`${title}: ${content}`),
-  async showMessageBox(options: { message: string }) {
-    world.questions.push(options.message)
+  async showMessageBox(...args: [options: { message: string }] | [window: FakeWindow, options: { message: string }]) {
+    world.questions.push((args.length === 2 ? args[1] : args[0]).message)
     return { response: world.answer, checkboxChecked: false }
   },
   showOpenDialog: async (..._args: unknown[]) => world.folder,
