@@ -1,4 +1,5 @@
 import { defineConfig } from 'electron-vite'
+import fs from 'node:fs'
 import type { Plugin } from 'vite'
 
 /** One letter outside of ASCII, and V8 keeps the text of a whole file in two bytes per letter for as long as it runs: 2 MB of ours. */
@@ -13,6 +14,36 @@ const ascii: Plugin = {
   },
 }
 
+/** These read what lies in the package's own archive. */
+const readsArchive = /\/server\/(options|http\/dashboard)\.ts$/
+
+/**
+ * Electron's `node:fs` takes every file that ends in `.asar` for a folder: a project with one in it could not be copied, served or
+ * deleted. The server uses `original-fs`, Electron's name for the file system as it is, and `node:fs` in plain Node.
+ */
+export const originalFs: Plugin = {
+  name: 'original-fs',
+  resolveId: (id) => (id.startsWith('original-fs:') ? `\0${id}` : undefined),
+  load(id) {
+    if (!id.startsWith('\0original-fs:')) return undefined
+    const part = id.endsWith(':promises') ? 'promises' : undefined
+    // What Node deprecated or loads late is behind a getter, and is not used.
+    const names = Object.entries(Object.getOwnPropertyDescriptors(part ? fs[part] : fs)).flatMap(([name, { get }]) => (get ? [] : [name]))
+    return `import fs from 'node:fs'
+export const { ${names.join(', ')} } = (process.getBuiltinModule('original-fs') ?? fs)${part ? `.${part}` : ''}`
+  },
+  transform(code, id) {
+    if (!/\/server\/.*\.ts$/.test(id) || readsArchive.test(id)) return undefined
+    return {
+      code: code.replace(
+        /(\bfrom\s*|\bimport\()(["'])node:fs(\/promises)?\2/g,
+        (_, keyword, quote, promises) => `${keyword}${quote}original-fs:${promises ? 'promises' : 'all'}${quote}`,
+      ),
+      map: null,
+    }
+  },
+}
+
 /**
  * Two parts of the build: `out/main` (the desktop, and the command line as a second entry) and `out/preload`. The third, `out/renderer`,
  * is built by vite itself (renderer/vite.config.ts): the platform serves it under /app/, and electron-vite insists on addresses for file://.
@@ -20,7 +51,7 @@ const ascii: Plugin = {
  */
 export default defineConfig({
   main: {
-    plugins: [ascii],
+    plugins: [originalFs, ascii],
     build: {
       externalizeDeps: { exclude: ['h3', 'ignore', 'kysely', 'mrmime', 'zod'] },
       outDir: 'out/main',

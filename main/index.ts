@@ -11,6 +11,9 @@ import { hasTrayHost } from './tray-host.ts'
 import { builtWith } from './built-with.ts'
 import { whyNotUpdated } from './updates.ts'
 
+// A checkout has no archive; without this, packages of npm too would take files that end in .asar for folders.
+if (!app.isPackaged) process.noAsar = true
+
 /** The desktop: Electron's main process. It takes the options of `homeport serve`, Chromium's own pass by. */
 const flag = { type: 'string' } as const
 const { values } = parseArgs({
