@@ -54,6 +54,9 @@ export default {
     grantFileProtocolExtraPrivileges: false,
   },
 
+  // The AppImage brings its own FUSE: Ubuntu 22.04 and later have no libfuse2. Its AppRun starts without the sandbox only where there are no user namespaces.
+  toolsets: { appimage: '1.0.3' },
+
   protocols: { name: 'Homeport', schemes: ['homeport'] },
   publish: feed ? { provider: 'generic', url: feed } : null,
   // Whoever gets updates by itself gets signed ones (macOS, Windows; for AppImage and deb, which have no such thing, the feed is signed: sign-updates.ts).
@@ -106,5 +109,6 @@ export default {
     recommends: ['git', 'libayatana-appindicator3-1'],
     // The command `homeport`, as a file that dpkg knows and takes away again.
     fpm: ['resources/package/linux/homeport=/usr/bin/homeport'],
+    afterInstall: 'resources/package/linux/after-install.tpl',
   },
 } satisfies Configuration

@@ -1,7 +1,7 @@
 /** What the configuration says for systems that this machine is not, and what the environment of the builder changes. */
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { beforePack, machineOf, processors } from '../../resources/package/before-pack.ts'
 import config from '../../resources/package/electron-builder.ts'
@@ -49,6 +49,39 @@ test('Linux: the command homeport, and what the desktop needs of the system', ()
   expect(config.deb).toMatchObject({ packageName: 'homeport', fpm: ['resources/package/linux/homeport=/usr/bin/homeport'] })
   expect(config.deb.depends).toEqual(expect.arrayContaining(['libgtk-3-0 | libgtk-3-0t64', 'libnss3', 'libsecret-1-0', 'xdg-utils']))
   expect(read('package/linux/homeport').toString()).toContain('exec /opt/Homeport/resources/bin/homeport "$@"')
+})
+
+test('Linux: the AppImage needs no libfuse2, and runs in Chromium’s sandbox where it can', () => {
+  expect(config.toolsets.appimage).toBe('1.0.3')
+  expect(JSON.stringify(config.linux)).not.toContain('no-sandbox')
+})
+
+test.each([true, false])('Linux: the .deb gives Chromium’s sandbox its rights; AppArmor knows the profile: %s', (is_known) => {
+  const { path: folder, remove } = newFolder('after-install')
+  const write = (path: string, text: string, mode = 0o755) => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text, { mode })
+  }
+  write('opt/Homeport/homeport-desktop', '')
+  write('opt/Homeport/chrome-sandbox', '')
+  write('opt/Homeport/resources/apparmor-profile', 'profile')
+  for (const name of ['update-alternatives', 'update-mime-database', 'update-desktop-database', 'ischroot', 'apparmor_status'])
+    write(`usr/bin/${name}`, `#!/bin/sh\n[ ${name} != ischroot ]\n`)
+  write('usr/bin/apparmor_parser', `#!/bin/sh\necho "$1" >> ${folder}/parsed\nexit ${is_known ? 0 : 1}\n`)
+  write('etc/apparmor.d/README', '')
+  const script = readFileSync(join(root, config.deb.afterInstall), 'utf8')
+    .replaceAll('${executable}', 'homeport-desktop')
+    .replaceAll('${sanitizedProductName}', 'Homeport')
+    .replaceAll(/(?<=[ '])\/(?=opt|usr|etc)/g, `${folder}/`)
+  const { stderr, status } = spawnSync('/bin/sh', ['-c', script], { env: { PATH: `${folder}/usr/bin:/usr/bin:/bin`, LC_ALL: 'C' }, encoding: 'utf8' })
+  try {
+    expect([status, stderr]).toEqual([0, ''])
+    expect((statSync(join(folder, 'opt/Homeport/chrome-sandbox')).mode & 0o7777).toString(8)).toBe('4755')
+    expect(existsSync(join(folder, 'etc/apparmor.d/homeport-desktop'))).toBe(is_known)
+    expect(readFileSync(join(folder, 'parsed'), 'utf8').trim().split('\n')).toEqual(['--skip-kernel-load', ...(is_known ? ['--replace'] : [])])
+  } finally {
+    remove()
+  }
 })
 
 test('Windows: for one person, without an administrator', () => {

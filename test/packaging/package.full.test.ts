@@ -177,6 +177,10 @@ describe('how the system knows it', () => {
     expect(readFileSync(join(root, 'resources/package/linux/homeport'), 'utf8')).toContain('exec /opt/Homeport/resources/bin/homeport "$@"')
     expect(made.deb.after_install).toContain("'/usr/bin/homeport-desktop'")
     expect(made.deb.after_install).not.toContain('/usr/bin/homeport ')
+    expect(made.deb.after_install).toContain("chmod 4755 '/opt/Homeport/chrome-sandbox'")
+    expect(readFrom(made.resources, 'apparmor-profile')).toContain(
+      'profile "homeport-desktop" "/opt/Homeport/homeport-desktop" flags=(unconfined) {\n  userns,',
+    )
     const sizes = args.flatMap((one) => /=\/usr\/share\/icons\/hicolor\/(\d+)x\1\/apps\/homeport-desktop\.png$/.exec(one)?.[1] ?? [])
     expect(sizes.map(Number).sort((a, b) => a - b)).toEqual([16, 24, 32, 48, 64, 128, 256, 512, 1024])
   })
