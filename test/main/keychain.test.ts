@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createKeychain } from '../../main/keychain.ts'
+import { settled } from '../support/desktop-scene.ts'
 import { reset, world } from '../support/electron-double.ts'
+import { createTestClock } from '../support/test-clock.ts'
 
 let folder: string
 let path: string
@@ -31,10 +33,45 @@ test('the key lies on disk wrapped, for its owner alone', async () => {
   if (process.platform !== 'win32') expect(statSync(path).mode & 0o777).toBe(0o600)
 })
 
-test('Linux without a keyring only pretends, and is not used', async () => {
-  world.keychain.backend = 'basic_text'
-  expect((await createKeychain(path))?.kind).toBe(process.platform === 'linux' ? undefined : 'keychain')
+test('Linux without a keyring seals with a key that everybody knows, and is not used', async () => {
+  world.keychain.mark = 'v10'
+  expect(await createKeychain(path, { platform: 'linux' })).toBeUndefined()
+  // On macOS the mark is that of the keychain's own key.
+  expect((await createKeychain(path, { platform: 'darwin' }))?.kind).toBe('keychain')
   expect(existsSync(path)).toBe(false)
+})
+
+test('on Linux nothing is left sealed with the key that everybody knows', async () => {
+  const linux = { platform: 'linux' as const }
+  world.keychain.mark = 'v10'
+  const key = await (await createKeychain(path, { platform: 'darwin' }))!.read()
+  const before = readFileSync(path)
+  await expect(createKeychain(path, linux)).rejects.toThrow('not available now')
+  world.keychain.mark = 'v11'
+  const keychain = await createKeychain(path, linux)
+  // The keyring is closed while Homeport starts.
+  world.keychain.mark = 'v10'
+  await expect(keychain!.read()).rejects.toThrow('not available now')
+  expect(readFileSync(path)).toEqual(before)
+  world.keychain.mark = 'v11'
+  expect(await keychain!.read()).toEqual(key)
+  expect(readFileSync(path).toString()).toMatch(/^v11/)
+})
+
+test('a keychain that is away for a moment is asked again; one that stays away is said to be', async () => {
+  const clock = createTestClock({ frozen_at: 0 })
+  const key = await (await createKeychain(path))!.read()
+  const keychain = await createKeychain(path, { clock })
+  world.keychain.away = 4
+  const read = keychain!.read()
+  await settled()
+  await clock.advance(8_000)
+  expect(await read).toEqual(key)
+  world.keychain.away = 5
+  const refused = expect(keychain!.read()).rejects.toThrow('not available now')
+  await settled()
+  await clock.advance(8_000)
+  await refused
 })
 
 test('a keychain that is locked is not taken for a missing one', async () => {

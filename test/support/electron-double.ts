@@ -40,8 +40,11 @@ export const world = {
   has_notifications: true,
   keychain: {
     is_available: true,
-    backend: 'gnome_libsecret' as ReturnType<Electron.SafeStorage['getSelectedStorageBackend']>,
+    /** `v11`: by a key of the keyring; on Linux `v10`: by the one in Chromium's source code. */
+    mark: 'v11',
     secret: 'k1',
+    /** So many attempts to open end with the word that it is not there just now. */
+    away: 0,
     is_old: false,
   },
   permissions: {} as {
@@ -328,14 +331,14 @@ export const session = {
 /** Wraps with a secret that a test may change, as a system does when its keyring is another one. */
 export const safeStorage = {
   isAsyncEncryptionAvailable: async () => world.keychain.is_available,
-  getSelectedStorageBackend: () => world.keychain.backend,
-  encryptStringAsync: async (text: string) => Buffer.from(`${world.keychain.secret}:${Buffer.from(text).toString('base64')}`),
+  encryptStringAsync: async (text: string) => Buffer.from(`${world.keychain.mark}${world.keychain.secret}:${Buffer.from(text).toString('base64')}`),
   async decryptStringAsync(wrapped: Buffer): Promise<Electron.DecryptStringAsyncReturnValue> {
-    const [secret, text = ''] = wrapped.toString().split(':')
+    if (world.keychain.away-- > 0) throw new Error('safeStorage.decryptStringAsync is temporarily unavailable. Please try again.')
+    const [secret, text = ''] = wrapped.toString().slice(3).split(':')
     if (secret !== world.keychain.secret) throw new Error('Error while decrypting the ciphertext.')
     return { result: Buffer.from(text, 'base64').toString(), shouldReEncrypt: world.keychain.is_old }
   },
-} satisfies Pick<Electron.SafeStorage, 'isAsyncEncryptionAvailable' | 'getSelectedStorageBackend' | 'encryptStringAsync' | 'decryptStringAsync'>
+} satisfies Pick<Electron.SafeStorage, 'isAsyncEncryptionAvailable' | 'encryptStringAsync' | 'decryptStringAsync'>
 
 // Everything that has no overloads is held to the real types here.
 void (shell satisfies Pick<Electron.Shell, 'openExternal' | 'openPath'>)
