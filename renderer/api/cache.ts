@@ -1,5 +1,6 @@
 import type { InfiniteData, Query, QueryClient } from '@tanstack/react-query'
 import type { Deployment, DeploymentDetail } from '../../server/contract/deployments.ts'
+import type { EnvVar, NewEnvVar } from '../../server/contract/env-vars.ts'
 import type { Project } from '../../server/contract/projects.ts'
 import type { Answer, EventOf } from './client.ts'
 import { type DeploymentFilter, keys } from './keys.ts'
@@ -120,6 +121,19 @@ function unlessReplaced(other: Deployment, current: Deployment): Deployment {
   const replaced =
     current.is_current && other.is_current && other.target === current.target && (current.target === 'production' || other.branch === current.branch)
   return replaced ? { ...other, is_current: false } : other
+}
+
+/** Shows variables that were just created, before the instance is asked for the list again. */
+export function putEnvVars(cache: QueryClient, slug: string, { created }: Answer<'createEnvVars'>, sent: readonly NewEnvVar[]): void {
+  const now = new Date().toISOString()
+  const added = created.flatMap(({ id, key, environment }): EnvVar[] => {
+    const { value, is_sensitive = false } = sent.find((one) => one.key === key && (one.environment ?? null) === environment) ?? {}
+    return value === undefined ? [] : [{ id, key, value, environment, is_sensitive, created_at: now, updated_at: now }]
+  })
+  cache.setQueryData<EnvVar[]>(
+    keys.envVars(slug),
+    (known) => known && [...known.filter(({ id }) => !added.some((one) => one.id === id)), ...added].toSorted((a, b) => (a.key < b.key ? -1 : 1)),
+  )
 }
 
 /** The slug of a project that this window has seen. */

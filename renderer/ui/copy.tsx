@@ -3,18 +3,23 @@ import { useEffect, useState } from 'react'
 import { IconButton } from './button.tsx'
 import './copy.css'
 
-function useCopied(): [boolean, (text: string) => void] {
+function useCopied(onCopied?: () => void): [boolean, (text: string) => void] {
   const [copied, setCopied] = useState(false)
   useEffect(() => {
     if (!copied) return
     const timer = setTimeout(() => setCopied(false), 1_600)
     return () => clearTimeout(timer)
   }, [copied])
-  return [copied, (text) => void copyText(text).then(setCopied)]
+  const copy = async (text: string) => {
+    const isDone = await copyText(text)
+    setCopied(isDone)
+    if (isDone) onCopied?.()
+  }
+  return [copied, (text) => void copy(text)]
 }
 
-export function CopyButton({ text, label }: { text: string; label: string }) {
-  const [copied, copy] = useCopied()
+export function CopyButton({ text, label, onCopied }: { text: string; label: string; onCopied?: () => void }) {
+  const [copied, copy] = useCopied(onCopied)
   return <IconButton icon={copied ? Check : Copy} label={copied ? 'Copied' : label} onClick={() => copy(text)} />
 }
 

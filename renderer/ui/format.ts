@@ -47,6 +47,12 @@ export function ago(iso: string, now: number): string {
   return dateFormat.format(new Date(iso))
 }
 
+/** For how long: `for 9 min`; of what began long ago, the day: `since 21 Nov 2027`. */
+export function since(iso: string, now: number): string {
+  const words = ago(iso, now)
+  return words === 'just now' ? 'for less than a minute' : words.endsWith(' ago') ? `for ${words.slice(0, -' ago'.length)}` : `since ${words}`
+}
+
 const dateFormat = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' })
 /** A day in the time of the reader: `21 Nov 2027`. */
 export function day(iso: string): string {

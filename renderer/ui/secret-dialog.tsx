@@ -1,6 +1,6 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Button } from './button.tsx'
-import { CopyButton } from './copy.tsx'
+import { CopyButton, copyText } from './copy.tsx'
 import { Dialog } from './dialog.tsx'
 
 interface Props {
@@ -14,18 +14,35 @@ interface Props {
   children?: ReactNode
 }
 
-/** Shows a secret to copy; when it is closed it is out of sight for good, or until it is asked for again. */
+/** Shows a secret to copy. It is never shown again, so that closing the dialog without a copy is asked about. */
 export function SecretDialog({ title, about, secret, kind, onClose, children }: Props) {
+  const [isCopied, setCopied] = useState(false)
+  const [isAsking, setAsking] = useState(false)
+  const close = () => (isCopied || isAsking ? onClose() : setAsking(true))
+  const copy = async () => {
+    setCopied(await copyText(secret))
+    setAsking(false)
+  }
   return (
-    <Dialog open onOpenChange={onClose} title={title} about={about}>
-      <p className="secret">
-        <code>{secret}</code>
-        <CopyButton text={secret} label={`Copy the ${kind}`} />
-      </p>
-      {children}
+    <Dialog open onOpenChange={close} title={title} about={about}>
+      <div className="stack" onCopy={() => setCopied(true)}>
+        <p className="secret">
+          <code>{secret}</code>
+          <CopyButton text={secret} label={`Copy the ${kind}`} onCopied={() => setCopied(true)} />
+        </p>
+        {children}
+      </div>
       <footer className="dialog-foot">
-        <Button kind="primary" onClick={onClose}>
-          Done
+        {isAsking && !isCopied && (
+          <>
+            <p className="secret-question" role="alert">
+              Close without copying? The {kind} is not shown again.
+            </p>
+            <Button onClick={onClose}>Close anyway</Button>
+          </>
+        )}
+        <Button kind="primary" onClick={isAsking && !isCopied ? () => void copy() : close}>
+          {isAsking && !isCopied ? `Copy ${kind}` : 'Done'}
         </Button>
       </footer>
     </Dialog>

@@ -34,21 +34,28 @@ const stepSigns: Record<StepStatus, Sign> = {
   running: { word: 'Running', shape: 'turning', tone: 'busy' },
   done: { word: 'Done', shape: 'disc', tone: 'live' },
   failed: { word: 'Failed', shape: 'diamond', tone: 'fail' },
-  skipped: { word: 'Not needed', shape: 'dash', tone: 'idle' },
+  skipped: { word: 'Skipped', shape: 'dash', tone: 'idle' },
   canceled: { word: 'Canceled', shape: 'dash', tone: 'idle' },
 }
 
-export function projectSign(project: { status: ProjectStatus; is_cold: boolean }): Sign {
-  if (project.status === 'live' && project.is_cold) return { word: 'Live, asleep', shape: 'crescent', tone: 'cold' }
-  return projectSigns[project.status]
+/** `isServing`: a version answers at the address, which the build of the next one leaves as it is. */
+export function projectSign(project: { status: ProjectStatus; is_cold: boolean }, isServing = false): Sign {
+  const status = project.status === 'building' && isServing ? 'live' : project.status
+  if (status === 'live' && project.is_cold) return { word: 'Live, asleep', shape: 'crescent', tone: 'cold' }
+  return projectSigns[status]
+}
+
+/** Of the version that serves: a build of another one, or sleep, does not change it. */
+export function servingSign({ status }: { status: ProjectStatus }): Sign {
+  return projectSigns[status === 'crashed' ? 'crashed' : 'live']
 }
 
 export function deploymentSign(status: DeploymentStatus): Sign {
   return deploymentSigns[status]
 }
 
-export function stepSign(status: StepStatus): Sign {
-  return stepSigns[status]
+export function stepSign(status: StepStatus, isReached = true): Sign {
+  return isReached ? stepSigns[status] : { ...stepSigns[status], word: 'Not reached' }
 }
 
 export const checkSigns: Record<'ok' | 'warning' | 'failed', Sign> = {
@@ -73,11 +80,12 @@ export function Mark({ sign, size = 12, label }: { sign: Sign; size?: number; la
 }
 
 /** Mark and word on a tinted plate. */
-export function StatusPlate({ sign }: { sign: Sign }) {
+export function StatusPlate({ sign, children }: { sign: Sign; children?: React.ReactNode }) {
   return (
     <span className={`plate tone-${sign.tone}`}>
       <Mark sign={sign} size={10} />
       {sign.word}
+      {children}
     </span>
   )
 }

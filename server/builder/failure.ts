@@ -24,11 +24,13 @@ const stepCodes: Record<FailedStep, FailureCode> = { install: 'install_failed', 
  * answer). `ended` is what the command itself says of its end: it is told, with the last lines, when no pattern fits. Pure.
  */
 export function explainFailure(lines: string[], step: FailedStep, ended: Omit<FailureExplanation, 'line'>): FailureExplanation {
-  const plain = lines.slice(-linesRead).map((line) =>
-    stripVTControlCharacters(line)
-      .replace(/^.*\r(?=.)/, '')
-      .trim()
-      .slice(0, longestLine),
+  const plain = withoutExcerpts(
+    lines.slice(-linesRead).map((line) =>
+      stripVTControlCharacters(line)
+        .replace(/^.*\r(?=.)/, '')
+        .trim()
+        .slice(0, longestLine),
+    ),
   )
   for (const { pattern, message, hint, code } of failurePatterns) {
     for (const line of plain) {
@@ -47,6 +49,9 @@ export function explainFailure(lines: string[], step: FailedStep, ended: Omit<Fa
   const shown = output.map((line) => (line.length > longestShown ? `${line.slice(0, longestShown)}…` : line))
   return { ...ended, hint: `${ended.hint} Its last output:\n${shown.join('\n')}` }
 }
+
+/** Without the lines of source that Node shows above a mark: they hold the words of the error, and are not the error. */
+const withoutExcerpts = (lines: string[]): string[] => lines.filter((_, index) => !/^\^+$/.test(lines[index + 1] ?? ''))
 
 /** Without what tools add at the end: pointers to log files and lists of frames. */
 const telling = (lines: string[]): string[] =>

@@ -96,5 +96,5 @@ function explain(deps: YardDeps, deploymentId: string, during: StepName, ended: 
     .filter((record) => record.step === step && record.stream !== 'system')
     .map((record) => record.line)
   const { code, message, hint, line } = deps.explainFailure(lines, step, ended)
-  return { code, message: line === undefined || message.includes(line) ? message : `${message} The line: ${line}`, hint }
+  return { code, message: line === undefined || message.includes(line) ? message : `${message.replace(/\.$/, '')} (log: “${line}”).`, hint }
 }

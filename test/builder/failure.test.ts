@@ -46,6 +46,11 @@ describe('what no pattern knows', () => {
     expect(explainFailure([], 'build', ended)).toEqual(ended)
   })
 
+  test('the source that Node shows above an error is not quoted in its place', () => {
+    const lines = ['/app/server.js:2', "throw new Error('DATABASE_URL is not set')", '^', '', 'Error: DATABASE_URL is not set', '    at /app/server.js:2:7']
+    expect(explainFailure(lines, 'start', ended).line).toBe('Error: DATABASE_URL is not set')
+  })
+
   test('a line of a megabyte is cut, and no more than five are shown', () => {
     const lines = Array.from({ length: 100 }, (_, n) => `line ${n} ${'x'.repeat(1_000_000)}`)
     const { hint } = explainFailure(lines, 'build', ended)

@@ -85,7 +85,7 @@ test('search, filter, copy and download', async ({ desk, home, repository }) => 
   expect(await desk.evaluate(() => navigator.clipboard.readText())).toBe('progress 100 %\n')
 
   await desk.getByRole('searchbox', { name: 'Search the log' }).fill('')
-  await desk.getByRole('combobox', { name: 'Stream' }).selectOption('stderr')
+  await desk.getByRole('combobox', { name: 'Lines' }).selectOption('stderr')
   await expect(lines(desk).filter({ hasText: 'a warning' })).toBeVisible()
   await expect(lines(desk).filter({ hasText: 'progress' })).toHaveCount(0)
   const [download] = await Promise.all([desk.waitForEvent('download'), desk.getByRole('button', { name: 'Download the lines shown' }).click()])

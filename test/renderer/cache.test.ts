@@ -1,8 +1,9 @@
 import { InfiniteQueryObserver, QueryClient } from '@tanstack/react-query'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Deployment } from '../../server/contract/deployments.ts'
+import type { EnvVar } from '../../server/contract/env-vars.ts'
 import type { Project } from '../../server/contract/projects.ts'
-import { applyEvent, refreshAll } from '../../renderer/api/cache.ts'
+import { applyEvent, putEnvVars, refreshAll } from '../../renderer/api/cache.ts'
 import { keys } from '../../renderer/api/keys.ts'
 import { until } from '../support/until.ts'
 
@@ -40,6 +41,27 @@ async function longList() {
   await until(() => observer.getCurrentResult().isSuccess || undefined, { what: 'the first page' })
   return { observer, answer, stop }
 }
+
+it('shows variables that were just created, and not those that were skipped, before the list is asked for again', () => {
+  const known = { id: 'env_b', key: 'B', value: 'old', environment: null, is_sensitive: false, created_at: '', updated_at: '' }
+  cache.setQueryData(keys.envVars('a'), [known])
+  const sent = [
+    { key: 'B', value: 'new' },
+    { key: 'A', value: 'both' },
+    { key: 'A', value: 'one', environment: 'preview' as const, is_sensitive: true },
+  ]
+  const created = [
+    { id: 'env_1', key: 'A', environment: null },
+    { id: 'env_2', key: 'A', environment: 'preview' as const },
+  ]
+  for (let time = 0; time < 2; time++) putEnvVars(cache, 'a', { created, skipped: [], deployment_id: null }, sent)
+  const shown = cache.getQueryData<EnvVar[]>(keys.envVars('a'))?.map(({ id, value, is_sensitive }) => [id, value, is_sensitive])
+  expect(shown?.toSorted()).toEqual([
+    ['env_1', 'both', false],
+    ['env_2', 'one', true],
+    ['env_b', 'old', false],
+  ])
+})
 
 describe('what the stream tells', () => {
   it('puts a new project on top, and a changed one where it was', () => {

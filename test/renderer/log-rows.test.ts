@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { levelIn } from '../../renderer/features/logs/log-level.ts'
 import { createLogRows, lineHeight } from '../../renderer/features/logs/log-rows.ts'
 import type { LogLine, LogSource, LogStore } from '../../renderer/features/logs/log-store.ts'
 
-const all = { words: '', source: null, group: null }
+const all = { words: '', pick: null, group: null }
 
 describe('rows of a log', () => {
   it('lie where their width puts them', () => {
@@ -26,10 +27,49 @@ describe('rows of a log', () => {
   it('tell streams and parts apart', () => {
     const store = storeOf([])
     store.lines.push(line('out', 1, 'stdout', 'build'), line('err', 2, 'stderr', 'build'), line('other', 3, 'stderr', 'start'))
-    const list = createLogRows(store, { words: '', source: 'stderr', group: 'build' }, null)
+    const list = createLogRows(store, { words: '', pick: 'stderr', group: 'build' }, null)
     list.update()
     expect(list.rows.map(({ text }) => text)).toEqual(['err'])
   })
+
+  it('are errors by what they say, and by their stream only when they say nothing', () => {
+    const store = storeOf([])
+    const warning = line('WARN  disk nearly full', 1, 'stderr')
+    const thrown = line('TypeError: x is not a function', 4)
+    store.lines.push(warning, { ...line('    at warn (a.js:1)', 2, 'stderr'), continues: warning }, line('no level', 3, 'stderr'), thrown)
+    store.lines.push({ ...line('    at f (a.js:1)', 5), continues: thrown }, line('plain', 6), line('error: ours', 7, 'system'))
+    const numbers = (pick: 'error' | 'warn') => {
+      const list = createLogRows(store, { ...all, pick }, null)
+      list.update()
+      return list.rows.map(({ number }) => number)
+    }
+    expect([numbers('error'), numbers('warn')]).toEqual([
+      [3, 4, 5],
+      [1, 2, 3, 4, 5],
+    ])
+  })
+
+  it.each([
+    ['{"level":"error","msg":"x"}', 'error'],
+    ['{"time":1,"level":50,"msg":"x"}', 'error'],
+    ['{"level":40}', 'warn'],
+    ['{"severity":"INFO"}', 'info'],
+    ['ts=1 level=warning msg="an error"', 'warn'],
+    ['2026-01-31T12:00:00.000Z ERROR failed', 'error'],
+    ['[2026-01-31 12:00:00,123] [WARN] slow', 'warn'],
+    ['12:00:00 [error] 7#7: refused', 'error'],
+    ['\u26a0 warning: x', 'warn'],
+    ['npm warn deprecated x', 'warn'],
+    ['npm error code 1', 'error'],
+    ['(node:7) [DEP0040] DeprecationWarning: x', 'warn'],
+    ['Uncaught RangeError: x', 'error'],
+    ['pg.DatabaseError: x', 'error'],
+    ['src/a.ts(3,1): error TS2304: x', 'error'],
+    ['INFO no errors found', 'info'],
+    ['errors: 0', undefined],
+    ['the water level: high', undefined],
+    ['1'.repeat(5_000), undefined],
+  ])('the level in %j', (text, level) => expect(levelIn(text)).toBe(level))
 
   it('start over when the store has dropped lines', () => {
     const store = storeOf(['a', 'b', 'c'])

@@ -150,6 +150,14 @@ describe('notices', () => {
     ])
   })
 
+  it('of the instance are not told again after a reload of the page', () => {
+    const now = () => 1
+    const disk: ExaminedCheck = { name: 'disk', status: 'warning', message: '', mend: '', help: null }
+    createHealthListener((notice) => told.push(notice), now)([disk])
+    createHealthListener((notice) => told.push(notice), now, told)([disk])
+    expect(told).toHaveLength(1)
+  })
+
   it('that only say how things stand lie below what is new, and do not ring', () => {
     const { tell } = useNotices.getState()
     const notice = (id: string, is_quiet = false): Notice => ({ id, kind: 'done', title: '', text: '', path: '/', at: '', is_quiet })

@@ -4,7 +4,9 @@ import { slug } from '../../server/contract/shared.ts'
 import { findFault } from '../../renderer/features/deployments/fault.ts'
 import type { LogLine } from '../../renderer/features/logs/log-store.ts'
 import { addressOf } from '../../renderer/features/project/address.ts'
-import { ago, bytes, duration, nameFrom, slugFrom } from '../../renderer/ui/format.ts'
+import { isReached } from '../../renderer/features/deployments/progress.ts'
+import { ago, bytes, duration, nameFrom, since, slugFrom } from '../../renderer/ui/format.ts'
+import { projectSign, servingSign } from '../../renderer/ui/status.tsx'
 
 describe('a slug from a name', () => {
   it.each([
@@ -44,6 +46,33 @@ it('says how long ago', () => {
   expect(ago('2026-01-29T12:00:00.000Z', now)).toBe('2 d ago')
 })
 
+it('says for how long', () => {
+  const now = Date.parse('2026-01-31T12:00:00.000Z')
+  expect(['2026-01-31T11:59:40.000Z', '2026-01-31T11:51:00.000Z', '2025-11-21T12:00:00.000Z'].map((at) => since(at, now))).toEqual([
+    'for less than a minute',
+    'for 9 min',
+    expect.stringMatching(/^since .*2025$/),
+  ])
+})
+
+it('tells steps that nothing needs from those that a deployment did not reach', () => {
+  const steps = (['done', 'skipped', 'failed', 'skipped', 'skipped'] as const).map((status, index) => ({ ...step(index), status }))
+  const reached = (status: 'failed' | 'canceled' | 'ready') => steps.map((_, index) => isReached(status, steps, index))
+  expect(reached('failed')).toEqual([true, true, true, false, false])
+  expect(reached('canceled')).toEqual([true, true, true, false, false])
+  expect(reached('ready')).toEqual([true, true, true, true, true])
+})
+
+it('a version that serves goes on being live while the next one is built, and has its own sign', () => {
+  const project = { status: 'building', is_cold: false } as const
+  expect([projectSign(project).word, projectSign(project, true).word, projectSign({ ...project, is_cold: true }, true).word]).toEqual([
+    'Building',
+    'Live',
+    'Live, asleep',
+  ])
+  expect((['building', 'live', 'crashed'] as const).map((status) => servingSign({ status }).shape)).toEqual(['disc', 'disc', 'cross'])
+})
+
 it('counts bytes as file managers do', () => {
   expect([999, 1_500, 2_340_000, 182_000_000, 1_250_000_000].map(bytes)).toEqual(['999 B', '2 kB', '2.3 MB', '182 MB', '1.3 GB'])
 })
@@ -59,6 +88,7 @@ describe('the line where it went wrong', () => {
     { name: 'install', status: 'done', started_at: null, finished_at: null },
     { name: 'build', status: 'failed', started_at: null, finished_at: null },
   ]
+  const failed = { steps, error: null }
   const lines = (...texts: [text: string, source?: LogLine['source'], group?: string][]): LogLine[] =>
     texts.map(([text, source = 'stdout', group = 'build'], index) => ({ text, source, group, ts: null, number: index + 1 }))
 
@@ -69,17 +99,37 @@ describe('the line where it went wrong', () => {
       ['src/a.ts(3,1): error TS2304: Cannot find name x', 'stdout'],
       ['npm error code ELIFECYCLE', 'stderr'],
     )
-    expect(findFault(log, steps)?.line.number).toBe(3)
+    expect(findFault(log, failed)?.line.number).toBe(3)
   })
   it('is what an announcement announces', () => {
     const log = lines(['\u001b[31merror during build:\u001b[0m', 'stderr'], ['Could not resolve "./prices.ts"', 'stderr'])
-    expect(findFault(log, steps)?.line.number).toBe(2)
+    expect(findFault(log, failed)?.line.number).toBe(2)
+  })
+  it('is the line that the failure quotes', () => {
+    const log = lines(
+      ['Laying the keel'],
+      ['Water is coming in: HULL is not set', 'stderr'],
+      ['npm error Lifecycle script `build` failed with error:', 'stderr'],
+    )
+    const message = 'The build failed: a variable is missing: HULL (log: “Water is coming in: HULL is not set”).'
+    expect(findFault(log, { steps, error: { code: 'build_failed', message, hint: '' } })?.line.number).toBe(2)
+    expect(findFault(log, failed)?.line.number).toBe(2)
+  })
+  it('is the error of an app that throws while it starts, not the source that Node shows above it', () => {
+    const texts = ['/app/server.js:1', "throw new Error('no harbour')", '^', '', 'Error: no harbour', '    at file:///app/server.js:1:7']
+    const log = lines(...texts.map((text): [string, 'stderr', string] => [text, 'stderr', 'start']))
+    const started: Step[] = [{ name: 'health_check', status: 'failed', started_at: null, finished_at: null }]
+    expect(findFault(log, { steps: started, error: null })?.line.number).toBe(5)
   })
   it('is the last word when nothing sounds wrong', () => {
-    expect(findFault(lines(['one'], ['two']), steps)?.line.number).toBe(2)
+    expect(findFault(lines(['one'], ['two']), failed)?.line.number).toBe(2)
   })
   it('is nowhere when nothing failed, or nothing was said', () => {
-    expect(findFault(lines(['one']), [])).toBeNull()
-    expect(findFault([], steps)).toBeNull()
+    expect(findFault(lines(['one']), { steps: [], error: null })).toBeNull()
+    expect(findFault([], failed)).toBeNull()
   })
 })
+
+function step(index: number): Step {
+  return { name: (['clone', 'install', 'build', 'start', 'route'] as const)[index] ?? 'route', status: 'pending', started_at: null, finished_at: null }
+}

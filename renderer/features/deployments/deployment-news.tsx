@@ -29,11 +29,10 @@ export function DeploymentNews({
       </p>
       <span className="row">
         <Link href={`/projects/${slug}/deployments/${id}`}>See the deployment</Link>
-        {hasEnded && (
-          <Button kind="bare" onClick={onDismiss}>
-            Dismiss
-          </Button>
-        )}
+        {/* There from the start: it would make the notice taller, and move what is below it. */}
+        <Button kind="bare" onClick={onDismiss}>
+          Dismiss
+        </Button>
       </span>
     </div>
   )

@@ -46,8 +46,8 @@ function Report({ slug, deployment }: { slug: string; deployment: DeploymentDeta
   // Looked for once, when the log is whole: it may be long.
   const isWhole = stream.name === 'ended'
   const fault = useMemo(
-    () => (deployment.status === 'failed' && isWhole ? findFault(store.lines, deployment.steps) : null),
-    [deployment.status, deployment.steps, isWhole, store],
+    () => (deployment.status === 'failed' && isWhole ? findFault(store.lines, deployment) : null),
+    [deployment, isWhole, store],
   )
   // The line where it went wrong stands on top: what is below it waits for the moment until it is known.
   const waitsForFault = deployment.error !== null && (stream.name === 'connecting' || stream.name === 'open')
@@ -83,7 +83,7 @@ function Report({ slug, deployment }: { slug: string; deployment: DeploymentDeta
               <DeviceFrames slug={slug} deployment={deployment} address={deployment.is_current ? deployment.url : null} />
             </div>
           )}
-          <Timeline steps={deployment.steps} />
+          <Timeline deployment={deployment} />
           <Facts deployment={deployment} />
         </section>
         <LogPanel

@@ -16,6 +16,12 @@ export function stepMs(step: Step, now: number): number | null {
   return Math.max(0, (step.finished_at === null ? now : Date.parse(step.finished_at)) - Date.parse(step.started_at))
 }
 
+/** Whether a deployment got as far as a step: a failure or a cancel leaves those after it as skipped, as it leaves those that nothing needs. */
+export function isReached(status: DeploymentStatus, steps: readonly Step[], index: number): boolean {
+  if (status !== 'failed' && status !== 'canceled') return true
+  return steps[index]?.status !== 'skipped' || steps.slice(index + 1).some((later) => later.status !== 'skipped')
+}
+
 const stepWords: Record<Step['name'], string> = {
   clone: 'Fetch source',
   detect: 'Detect',

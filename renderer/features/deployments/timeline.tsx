@@ -1,18 +1,18 @@
-import type { Step } from '../../../server/contract/deployments.ts'
+import type { DeploymentDetail } from '../../../server/contract/deployments.ts'
 import { duration } from '../../ui/format.ts'
 import { useNow } from '../../ui/now.ts'
 import { Mark, stepSign } from '../../ui/status.tsx'
-import { stepMs, stepWord } from './progress.ts'
+import { isReached, stepMs, stepWord } from './progress.ts'
 import './timeline.css'
 
 /** The steps of a deployment, one under the other as a passage along its marks. */
-export function Timeline({ steps }: { steps: Step[] }) {
+export function Timeline({ deployment: { status, steps } }: { deployment: DeploymentDetail }) {
   const now = useNow(steps.some((step) => step.status === 'running') ? 100 : null)
   return (
     <ol className="timeline" aria-label="Steps">
-      {steps.map((step) => {
+      {steps.map((step, index) => {
         const took = stepMs(step, now)
-        const sign = stepSign(step.status)
+        const sign = stepSign(step.status, isReached(status, steps, index))
         return (
           <li key={step.name} className={`passage passage-${step.status}`} aria-current={step.status === 'running' ? 'step' : undefined}>
             <span className="passage-mark">

@@ -1,8 +1,9 @@
 import { type ClipboardEvent, type FormEvent, useState } from 'react'
 import { parseDotenv } from '../../../server/contract/dotenv.ts'
 import { keyFault, valueFault } from '../../../server/contract/env-var-rules.ts'
-import type { EnvVar } from '../../../server/contract/env-vars.ts'
+import type { EnvVar, NewEnvVar } from '../../../server/contract/env-vars.ts'
 import { useAction } from '../../api/actions.ts'
+import type { Answer } from '../../api/client.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { ProblemView } from '../../ui/feedback.tsx'
@@ -25,7 +26,7 @@ export function AddDialog({
   /** Its name, where it is known which one is missing. */
   begin: string
   onOpenChange: (open: boolean) => void
-  onAdded: (deploymentId: string | null) => void
+  onAdded: (answer: Answer<'createEnvVars'>, sent: NewEnvVar[]) => void
   onFile: (text: string) => void
 }) {
   const [key, setKey] = useState(begin)
@@ -33,8 +34,9 @@ export function AddDialog({
   const [name, setName] = useState<EnvironmentName>('both')
   const [isSensitive, setSensitive] = useState(false)
   const [tried, setTried] = useState(false)
-  const add = useAction('createEnvVars', { quiet: true, onDone: ({ deployment_id }) => onAdded(deployment_id) })
   const environment = environmentOf(name)
+  const sent = { key, value, environment, is_sensitive: isSensitive }
+  const add = useAction('createEnvVars', { quiet: true, onDone: (answer) => onAdded(answer, [sent]) })
   const isThere = add.error?.code === 'env_vars_exist' || known.some((one) => one.key === key && one.environment === environment)
   const thereText = `${key} is there already for ${environmentWords(environment)}. Change its value in the list.`
   const keyError = isThere
@@ -46,7 +48,7 @@ export function AddDialog({
     event.preventDefault()
     setTried(true)
     if (key === '' || keyError !== undefined || valueError !== undefined || add.isPending) return
-    add.mutate({ params: { slug }, body: { key, value, environment, is_sensitive: isSensitive } })
+    add.mutate({ params: { slug }, body: sent })
   }
   const paste = (event: ClipboardEvent) => {
     const text = event.clipboardData.getData('text')

@@ -38,7 +38,9 @@ export function DeploymentNotice({
   const again = useAction('retryDeployment', { onDone: ({ deployment_id }) => onStarted(deployment_id) })
   const since = isFollowed ? latest.created_at : serving?.created_at
   const changed = since === undefined ? [] : variables.filter((one) => one.environment !== 'preview' && one.updated_at > since)
-  const isStale = changed.length > 0 && serving !== null && serving !== undefined
+  // The deployment that takes them along was begun, and is not known here yet: ids follow their time.
+  const isBegun = started !== null && (latest?.id ?? '') < started
+  const isStale = changed.length > 0 && serving !== null && serving !== undefined && !isBegun
   return (
     <>
       {started !== null && <Followed slug={slug} id={started} isStale={isStale} onDismiss={() => onStarted(null)} />}

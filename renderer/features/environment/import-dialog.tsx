@@ -1,7 +1,8 @@
 import { FileUp } from 'lucide-react'
 import { type DragEvent, type FormEvent, useMemo, useRef, useState } from 'react'
-import type { EnvVar } from '../../../server/contract/env-vars.ts'
+import type { EnvVar, NewEnvVar } from '../../../server/contract/env-vars.ts'
 import { useAction } from '../../api/actions.ts'
+import type { Answer } from '../../api/client.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { ProblemView } from '../../ui/feedback.tsx'
@@ -26,7 +27,7 @@ export function ImportDialog({
   /** What was pasted or dropped on the page. */
   start: { text: string; fault: string | null }
   onOpenChange: (open: boolean) => void
-  onAdded: (added: { deployment_id: string | null; skipped: string[] }) => void
+  onAdded: (answer: Answer<'createEnvVars'>, sent: NewEnvVar[]) => void
 }) {
   const [text, setText] = useState(start.text)
   const [fault, setFault] = useState(start.fault)
@@ -35,10 +36,8 @@ export function ImportDialog({
   const chooser = useRef<HTMLInputElement>(null)
   const environment = environmentOf(name)
   const plan = useMemo(() => planImport(text, environment, known), [text, environment, known])
-  const add = useAction('createEnvVars', {
-    quiet: true,
-    onDone: ({ deployment_id, skipped }) => onAdded({ deployment_id, skipped: skipped.map(({ key }) => key) }),
-  })
+  const vars = plan.vars.map((one) => ({ ...one, environment, is_sensitive: isSensitive }))
+  const add = useAction('createEnvVars', { quiet: true, onDone: (answer) => onAdded(answer, vars) })
   const fresh = () => {
     if (add.error) add.reset()
     setFault(null)
@@ -52,8 +51,8 @@ export function ImportDialog({
   }
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (plan.vars.length === 0 || add.isPending) return
-    add.mutate({ params: { slug }, body: { vars: plan.vars.map((one) => ({ ...one, environment, is_sensitive: isSensitive })) } })
+    if (vars.length === 0 || add.isPending) return
+    add.mutate({ params: { slug }, body: { vars } })
   }
   const drop = (event: DragEvent) => {
     if (event.dataTransfer.files.length === 0) return

@@ -3,7 +3,9 @@ import { Braces, ClipboardPaste, Download, Eye, EyeOff, Plus } from 'lucide-reac
 import { type DragEvent, useCallback, useEffect, useState } from 'react'
 import { useSearchParams } from 'wouter'
 import { formatDotenv, parseDotenv } from '../../../server/contract/dotenv.ts'
-import type { EnvVar } from '../../../server/contract/env-vars.ts'
+import type { EnvVar, NewEnvVar } from '../../../server/contract/env-vars.ts'
+import { putEnvVars } from '../../api/cache.ts'
+import type { Answer } from '../../api/client.ts'
 import { keys } from '../../api/keys.ts'
 import { problemFrom } from '../../api/problem.ts'
 import { useClient, useEnvVars, useProject } from '../../api/queries.ts'
@@ -52,6 +54,12 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
     if (deploymentId !== null) setStarted(deploymentId)
     // First the deployment that comes of it, so that none is offered meanwhile.
     void cache.invalidateQueries({ queryKey: keys.latest(slug) }).then(() => cache.invalidateQueries({ queryKey: keys.envVars(slug) }))
+  }
+  const added = (answer: Answer<'createEnvVars'>, sent: readonly NewEnvVar[]) => {
+    putEnvVars(cache, slug, answer, sent)
+    changed(answer.deployment_id)
+    const skipped = answer.skipped.map(({ key }) => key)
+    if (skipped.length > 0) showToast({ kind: 'done', text: `Skipped, because they exist already: ${skipped.join(', ')}.`, request_id: null })
   }
   const deleted = async (variable: EnvVar) => {
     changed(null)
@@ -171,20 +179,10 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
         </>
       )}
       {shown?.name === 'add' && (
-        <AddDialog slug={slug} known={data} begin={params.get('key') ?? ''} onOpenChange={close} onAdded={changed} onFile={bring} />
+        <AddDialog slug={slug} known={data} begin={params.get('key') ?? ''} onOpenChange={close} onAdded={added} onFile={bring} />
       )}
       {shown?.name === 'import' && (
-        <ImportDialog
-          slug={slug}
-          known={data}
-          start={shown}
-          onOpenChange={close}
-          onAdded={({ deployment_id, skipped }) => {
-            changed(deployment_id)
-            if (skipped.length > 0)
-              showToast({ kind: 'done', text: `Skipped, because they are there already: ${skipped.join(', ')}.`, request_id: null })
-          }}
-        />
+        <ImportDialog slug={slug} known={data} start={shown} onOpenChange={close} onAdded={added} />
       )}
       {shown?.name === 'edit' && <EditDialog slug={slug} variable={shown.variable} onOpenChange={close} onChanged={() => changed(null)} />}
       {shown?.name === 'delete' && (

@@ -3,6 +3,7 @@ import { useMemo } from 'react'
 import { Link, useRoute } from 'wouter'
 import { useMutation } from '@tanstack/react-query'
 import { keepSession } from '../../api/session.ts'
+import { useGlance } from '../../api/glances.ts'
 import { useOffered } from '../../api/offered.ts'
 import { useHomeSession } from '../../api/remotes.ts'
 import type { Project } from '../../../server/contract/projects.ts'
@@ -104,21 +105,36 @@ function Nearest() {
       </div>
       <ul className="rail-list">
         {projects.map((project) => (
-          <RailLink
-            key={project.id}
-            exact={false}
-            href={`/projects/${project.slug}`}
-            icon={
-              <span className="rail-mark">
-                <Mark sign={projectSign(project)} size={10} label={projectSign(project).word} />
-              </span>
-            }
-            text={project.name}
-            note={project.status === 'live' && project.is_cold && <Asleep since={project.last_request_at} />}
-          />
+          <NearProject key={project.id} project={project} />
         ))}
       </ul>
     </div>
+  )
+}
+
+function NearProject({ project }: { project: Project }) {
+  const isBuilding = project.status === 'building'
+  // Only a build hides from the project itself whether a version serves.
+  const isServing = Boolean(useGlance(project.slug, isBuilding).serving)
+  const sign = projectSign(project, isServing)
+  return (
+    <RailLink
+      exact={false}
+      href={`/projects/${project.slug}`}
+      icon={
+        <span className="rail-mark">
+          <Mark sign={sign} size={10} label={sign.word} />
+        </span>
+      }
+      text={project.name}
+      note={
+        isBuilding && isServing ? (
+          <span className="rail-note">building</span>
+        ) : (
+          sign.shape === 'crescent' && <Asleep since={project.last_request_at} />
+        )
+      }
+    />
   )
 }
 

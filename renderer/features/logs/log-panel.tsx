@@ -3,7 +3,7 @@ import { type ReactNode, useDeferredValue, useMemo, useState, useSyncExternalSto
 import { recall, remember, useUi } from '../../stores/ui.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { copyText } from '../../ui/copy.tsx'
-import { type LogLine, type LogSource, type LogStore, matches, textOf } from './log-store.ts'
+import { type LogLine, type LogPick, type LogStore, matches, textOf } from './log-store.ts'
 import { LogView } from './log-view.tsx'
 import './log-panel.css'
 
@@ -21,13 +21,20 @@ interface Props {
   startAtEnd?: boolean
 }
 
+const picks = [
+  { value: 'error', text: 'Errors only' },
+  { value: 'warn', text: 'Warnings and errors' },
+  { value: 'stdout', text: 'stdout only' },
+  { value: 'stderr', text: 'stderr only' },
+  { value: 'system', text: 'Homeport only' },
+] as const satisfies readonly { value: LogPick; text: string }[]
 const wrapKey = 'homeport.logs.wrap'
 const timeKey = 'homeport.logs.time'
 
 /** A log with its tools: search, filter, follow, wrap, times, copy, download. */
 export function LogPanel({ store, label, file, empty, state, groups = [], reveal = null, startAtEnd = true }: Props) {
   const [query, setQuery] = useState('')
-  const [source, setSource] = useState<LogSource | null>(null)
+  const [pick, setPick] = useState<LogPick | null>(null)
   const [group, setGroup] = useState<string | null>(null)
   const [follow, setFollow] = useState(startAtEnd)
   const [wrap, setWrap] = useState(() => recall(wrapKey) !== 'no')
@@ -41,13 +48,13 @@ export function LogPanel({ store, label, file, empty, state, groups = [], reveal
     setShownReveal(reveal)
     setFollow(false)
     setQuery('')
-    setSource(null)
+    setPick(null)
     setGroup(null)
   }
   const words = useDeferredValue(query.toLowerCase())
-  const filter = useMemo(() => ({ words, source, group }), [words, source, group])
-  const wanted = () => store.lines.filter((line) => matches(line, filter.words, filter.source, filter.group))
-  const isFiltered = words !== '' || source !== null || group !== null
+  const filter = useMemo(() => ({ words, pick, group }), [words, pick, group])
+  const wanted = () => store.lines.filter((line) => matches(line, filter))
+  const isFiltered = words !== '' || pick !== null || group !== null
   const count = store.lines.length
 
   return (
@@ -66,16 +73,16 @@ export function LogPanel({ store, label, file, empty, state, groups = [], reveal
         </div>
         <select
           className="input select"
-          aria-label="Stream"
-          value={source ?? ''}
-          onChange={({ target }) =>
-            setSource(target.value === 'stdout' || target.value === 'stderr' || target.value === 'system' ? target.value : null)
-          }
+          aria-label="Lines"
+          value={pick ?? ''}
+          onChange={({ target }) => setPick(picks.find(({ value }) => value === target.value)?.value ?? null)}
         >
           <option value="">All output</option>
-          <option value="stdout">Output only</option>
-          <option value="stderr">Errors only</option>
-          <option value="system">Homeport only</option>
+          {picks.map(({ value, text }) => (
+            <option key={value} value={value}>
+              {text}
+            </option>
+          ))}
         </select>
         {groups.length > 1 && (
           <select className="input select" aria-label="Part" value={group ?? ''} onChange={({ target }) => setGroup(target.value || null)}>

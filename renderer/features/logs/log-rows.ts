@@ -1,13 +1,6 @@
-import { type LogLine, type LogSource, type LogStore, matches, widthOf } from './log-store.ts'
+import { type LogFilter, type LogLine, type LogStore, matches, widthOf } from './log-store.ts'
 
 export const lineHeight = 20
-
-export interface LogFilter {
-  /** In lower case; empty: all. */
-  words: string
-  source: LogSource | null
-  group: string | null
-}
 
 /** The lines of a store that a filter lets through, and where each of them lies. Grows with the store, without starting over. */
 export interface LogRows {
@@ -51,7 +44,7 @@ export function createLogRows(store: LogStore, filter: LogFilter, columns: numbe
       }
       for (; taken < store.lines.length; taken++) {
         const line = store.lines[taken]
-        if (!line || !matches(line, filter.words, filter.source, filter.group)) continue
+        if (!line || !matches(line, filter)) continue
         const width = widthOf(line)
         widest = Math.max(widest, width)
         if (columns !== null) ends.push((ends.at(-1) ?? 0) + Math.max(1, Math.ceil(width / columns)))

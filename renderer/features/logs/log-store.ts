@@ -1,6 +1,9 @@
+import { type LogLevel, levelOf } from './log-level.ts'
 import { plainText } from './terminal-line.ts'
 
 export type LogSource = 'stdout' | 'stderr' | 'system'
+/** Lines of one stream, or of this level and above. */
+export type LogPick = LogSource | 'warn' | 'error'
 
 export interface LogLine {
   text: string
@@ -13,6 +16,16 @@ export interface LogLine {
   /** Made once, when first asked for: a hundred thousand lines are measured when the window changes, and searched at every key. */
   width?: number | undefined
   lower?: string | undefined
+  level?: LogLevel | undefined
+  /** An indented line belongs to the last one before it in its stream that is not. */
+  continues?: LogLine | undefined
+}
+
+export interface LogFilter {
+  /** In lower case; empty: all. */
+  words: string
+  pick: LogPick | null
+  group: string | null
 }
 
 /** Lines as they arrive. Readers are told at most once per frame. */
@@ -38,6 +51,7 @@ export function createLogStore(): LogStore {
   let version = 0
   let last = 0
   let frame: number | null = null
+  const heads: Partial<Record<LogSource, LogLine>> = {}
 
   const changed = () => {
     version++
@@ -55,7 +69,13 @@ export function createLogStore(): LogStore {
     },
     append(more) {
       // Fields that come later have their place from the start: lines stay of one shape.
-      for (const line of more) lines.push({ ...line, number: ++last, width: undefined, lower: undefined })
+      for (const one of more) {
+        const isIndented = one.text[0] === ' ' || one.text[0] === '\t'
+        const line: LogLine = { ...one, number: ++last, width: undefined, lower: undefined, level: undefined, continues: undefined }
+        if (isIndented) line.continues = heads[line.source]
+        else heads[line.source] = line
+        lines.push(line)
+      }
       if (lines.length > capacity) {
         lines = lines.slice(lines.length - capacity + dropAtOnce)
         epoch++
@@ -92,10 +112,17 @@ export function widthOf(line: LogLine): number {
   return width
 }
 
-export function matches(line: LogLine, words: string, sources: LogSource | null, group: string | null): boolean {
-  if (sources !== null && line.source !== sources) return false
+export function matches(line: LogLine, { words, pick, group }: LogFilter): boolean {
+  if (pick !== null && !isPicked(line, pick)) return false
   if (group !== null && line.group !== group) return false
   return words === '' || (line.lower ??= plainText(line.text).toLowerCase()).includes(words)
+}
+
+function isPicked(line: LogLine, pick: LogPick): boolean {
+  if (pick !== 'error' && pick !== 'warn') return line.source === pick
+  if (line.source === 'system') return false
+  const level = levelOf(line)
+  return level === 'error' || level === pick
 }
 
 /** As a file or the clipboard gets it. */

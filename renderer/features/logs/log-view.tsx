@@ -1,8 +1,9 @@
 import { ArrowDown } from 'lucide-react'
 import { type CSSProperties, memo, useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
 import { clockTime } from '../../ui/format.ts'
-import { type LogFilter, createLogRows, lineHeight } from './log-rows.ts'
-import { type LogLine, type LogStore, shownColumns } from './log-store.ts'
+import { levelOf } from './log-level.ts'
+import { createLogRows, lineHeight } from './log-rows.ts'
+import { type LogFilter, type LogLine, type LogStore, shownColumns } from './log-store.ts'
 import { spansOf } from './terminal-line.ts'
 import { useFollow } from './use-follow.ts'
 
@@ -117,7 +118,7 @@ interface RowProps {
 const Row = memo(function Row({ line, digits, showTime, words, marked, height, width }: RowProps) {
   const style: CSSProperties = { height: Math.max(height, lineHeight) }
   return (
-    <div className={`log-line log-${line.source} ${marked ? 'log-marked' : ''}`} style={style}>
+    <div className={`log-line ${line.source === 'system' ? 'log-system' : `log-${levelOf(line)}`} ${marked ? 'log-marked' : ''}`} style={style}>
       <span className="log-number" style={{ width: `${digits}ch` }}>
         {line.number}
       </span>

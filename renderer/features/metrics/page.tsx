@@ -4,7 +4,7 @@ import { Link, useSearchParams } from 'wouter'
 import type { Metrics, MetricsRange } from '../../../server/contract/metrics.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import { problemFrom } from '../../api/problem.ts'
-import { useInstance, useMetrics, useProject, useSettings } from '../../api/queries.ts'
+import { useInstance, useMetrics, useProject, useServing, useSettings } from '../../api/queries.ts'
 import { ButtonLink } from '../../ui/button.tsx'
 import { Empty, ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
 import { Segments } from '../../ui/segments.tsx'
@@ -72,7 +72,7 @@ function NoRequests({ project, metrics }: { project: Project; metrics: Metrics }
   const address = useAddress(project.slug)
   const isOwner = useInstance().data?.user.is_instance_owner ?? false
   const { data: settings } = useSettings(isOwner)
-  const isLive = project.status === 'live' || project.status === 'crashed'
+  const isLive = Boolean(useServing(project.slug).data)
   if (settings && !settings.metrics) {
     return (
       <div className="card">

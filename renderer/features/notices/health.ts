@@ -8,9 +8,9 @@ const lookAgain_ms = 5 * 60_000
 const firstLook_ms = 5_000
 
 /** Looks at the instance from time to time, for its owner, as long as somebody looks at the window. */
-export function watchHealth(client: Client, tell: (notice: Notice) => void): () => void {
+export function watchHealth(client: Client, told: readonly Notice[], tell: (notice: Notice) => void): () => void {
   const stopped = new AbortController()
-  const hear = createHealthListener(tell, Date.now)
+  const hear = createHealthListener(tell, Date.now, told)
   const look = () => {
     if (document.visibilityState !== 'visible') return
     client.call('doctor', { query: { quick: 'true' }, signal: stopped.signal }).then(
@@ -27,9 +27,14 @@ export function watchHealth(client: Client, tell: (notice: Notice) => void): () 
   return () => stopped.abort()
 }
 
-/** Tells what went wrong since the last look; what was mended and went wrong again is told again. */
-export function createHealthListener(tell: (notice: Notice) => void, now: () => number): (checks: ExaminedCheck[]) => void {
-  let wrong = new Set<string>()
+/** Tells what went wrong since the last look, or since `told` before the page was loaded; what was fixed and went wrong again is told again. */
+export function createHealthListener(
+  tell: (notice: Notice) => void,
+  now: () => number,
+  told: readonly Pick<Notice, 'id'>[] = [],
+): (checks: ExaminedCheck[]) => void {
+  // An id is name, status and time.
+  let wrong = new Set(told.map(({ id }) => id.slice(0, id.lastIndexOf(' '))))
   return (checks) => {
     const before = wrong
     wrong = new Set()

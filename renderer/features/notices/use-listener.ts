@@ -4,7 +4,7 @@ import { useInstance } from '../../api/queries.ts'
 import { baseOf } from '../../stores/address.ts'
 import type { Connection } from '../../stores/connection.ts'
 import { createListener } from './listen.ts'
-import { useNotices } from './store.ts'
+import { boardOf, useNotices } from './store.ts'
 
 /** The ear of the instance in front. */
 export function useNoticeListener({ id, client, cache }: Connection): (event: EventOf<'followInstance'>) => void {
@@ -32,7 +32,7 @@ export function useHealthNotices({ id, client }: Connection): void {
       if (stopped.signal.aborted) return
       stopped.signal.addEventListener(
         'abort',
-        watchHealth(client, (notice) => useNotices.getState().tell(id, notice)),
+        watchHealth(client, boardOf(useNotices.getState().boards, id).notices, (notice) => useNotices.getState().tell(id, notice)),
       )
     })
     return () => stopped.abort()

@@ -41,7 +41,7 @@ import { useCheckRepository } from '../../api/previews.ts'
 import { wordsOf } from '../../../server/contract/find-project.ts'
 import { useFoundProjects } from '../../api/found-projects.ts'
 import { useOffered } from '../../api/offered.ts'
-import { useInstance, useProject } from '../../api/queries.ts'
+import { useInstance, useProject, useServing } from '../../api/queries.ts'
 import { useHomeSession } from '../../api/remotes.ts'
 import { base } from '../../stores/address.ts'
 import { useConnection } from '../../stores/connection.ts'
@@ -125,6 +125,7 @@ function Acts({ heading, acts, fits, run }: GroupProps & { heading: string; acts
 
 function ProjectActs({ slug, ...group }: GroupProps & { slug: string }) {
   const { data: project } = useProject(slug)
+  const { data: serving } = useServing(slug)
   const address = useAddress(slug)
   const secure = useSecureAddress(slug)
   const [, go] = useLocation()
@@ -139,10 +140,10 @@ function ProjectActs({ slug, ...group }: GroupProps & { slug: string }) {
   const acts: Act[] = [
     ...(project.is_connected ? [{ text: 'Deploy', icon: <Rocket size={16} aria-hidden />, run: () => deploy.mutate({ params: { slug } }) }] : []),
     { text: 'Deploy an archive: upload a .zip or .tar.gz…', icon: <FileArchive size={16} aria-hidden />, run: () => go(`${root}?do=upload`) },
-    ...(address && project.status === 'live'
+    ...(address && serving
       ? [{ text: 'Open in the browser', icon: <ExternalLink size={16} aria-hidden />, run: () => openAddress(address) }]
       : []),
-    ...(secure && project.status === 'live'
+    ...(secure && serving
       ? [{ text: 'Open over HTTPS', icon: <LockKeyhole size={16} aria-hidden />, run: () => openAddress(secure) }]
       : []),
     ...(crossings.promote
@@ -196,7 +197,7 @@ function ProjectActs({ slug, ...group }: GroupProps & { slug: string }) {
     { text: 'Domains: add one of your own…', icon: <Globe size={16} aria-hidden />, run: () => go(`${root}/domains?do=add`) },
     { text: 'Domains: buy one…', icon: <Globe size={16} aria-hidden />, run: () => go(`${root}/domains?do=buy`) },
     { text: 'Settings', icon: <Settings2 size={16} aria-hidden />, run: () => go(`${root}/settings`) },
-    ...(project.status === 'live' || project.status === 'crashed'
+    ...(serving
       ? [{ text: 'Stop', icon: <Square size={16} aria-hidden />, run: () => stop.mutate({ params: { slug } }) }]
       : []),
   ]

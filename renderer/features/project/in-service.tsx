@@ -6,8 +6,8 @@ import { CopyText } from '../../ui/copy.tsx'
 import { bytes, duration, shortSha } from '../../ui/format.ts'
 import { frameworkName } from '../../ui/frameworks.ts'
 import { ScaleBar } from '../../ui/scale-bar.tsx'
-import { Mark, projectSign } from '../../ui/status.tsx'
-import { Ago } from '../../ui/time.tsx'
+import { Mark, servingSign } from '../../ui/status.tsx'
+import { Since } from '../../ui/time.tsx'
 import { DeviceFrames } from '../pictures/device-frames.tsx'
 import { deploymentTitle, triggerWord } from '../deployments/deployment-line.tsx'
 import { phasesOf } from '../deployments/progress.ts'
@@ -18,16 +18,17 @@ import { useAddress } from './address.ts'
 export function InService({ slug, project, deployment }: { slug: string; project: Project; deployment: Deployment }) {
   const address = useAddress(slug)
   const crossings = useCrossings()
+  const sign = servingSign(project)
   const phases = phasesOf(deployment).filter((phase) => phase.ms > 0)
   return (
     <section className="card in-service" aria-labelledby="in-service">
-      <DeviceFrames slug={slug} deployment={deployment} address={project.status === 'live' ? address : null} />
+      <DeviceFrames slug={slug} deployment={deployment} address={project.status === 'crashed' ? null : address} />
       <div className="in-service-words">
         <header className="row">
-          <Mark sign={projectSign(project)} />
-          <h2 id="in-service">{project.status === 'inactive' ? 'Last in service' : 'In service'}</h2>
+          <Mark sign={sign} />
+          <h2 id="in-service">{sign.word}</h2>
           <span className="faint">
-            since <Ago at={deployment.finished_at ?? deployment.created_at} />
+            <Since at={deployment.finished_at ?? deployment.created_at} />
           </span>
         </header>
         <p className="in-service-message">

@@ -69,7 +69,7 @@ export function Overview({ slug }: { slug: string }) {
         </section>
         <TourPlace slug={slug} />
       </div>
-      <Facts project={project} />
+      <Facts project={project} isServing={Boolean(serving)} />
     </div>
   )
 }
@@ -117,11 +117,11 @@ function StateNote({ project }: { project: Project }) {
   )
 }
 
-function Facts({ project }: { project: Project }) {
+function Facts({ project, isServing }: { project: Project; isServing: boolean }) {
   return (
     <aside className="card facts" aria-label="Facts">
       <dl>
-        <Fact name="State">{projectSign(project).word}</Fact>
+        <Fact name="State">{projectSign(project, isServing).word}</Fact>
         <Fact name="Repository">
           {project.repo_url ? <span className="mono">{project.repo_url}</span> : 'None; deployed from a folder or an archive'}
         </Fact>

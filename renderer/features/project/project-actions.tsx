@@ -4,7 +4,7 @@ import { useLocation, useSearchParams } from 'wouter'
 import type { Project } from '../../../server/contract/projects.ts'
 import { useAction } from '../../api/actions.ts'
 import { useOffered } from '../../api/offered.ts'
-import { useLatest } from '../../api/queries.ts'
+import { useLatest, useServing } from '../../api/queries.ts'
 import { Button, ButtonLink, IconButton } from '../../ui/button.tsx'
 import { NamedConfirm } from '../../ui/dialog.tsx'
 import { ProblemView } from '../../ui/feedback.tsx'
@@ -31,6 +31,7 @@ export function ProjectActions({ project }: { project: Project }) {
   const crossings = useCrossings()
   const address = useAddress(project.slug)
   const { data: latest } = useLatest(project.slug)
+  const { data: serving } = useServing(project.slug)
   const [, go] = useLocation()
   const input = { params: { slug: project.slug } }
   const offered = useOffered()
@@ -38,7 +39,7 @@ export function ProjectActions({ project }: { project: Project }) {
   const deploy = useAction('deployProject', { onDone: ({ deployment_id }) => go(`/projects/${project.slug}/deployments/${deployment_id}`) })
   const stop = useAction('stopProject', { done: `${project.name} is stopped. A deployment brings it back.` })
   const remove = useAction('deleteProject', { quiet: true, done: `${project.name} is deleted.`, onDone: () => go('/') })
-  const isLive = project.status === 'live' || project.status === 'crashed'
+  const isLive = Boolean(serving)
   const isStopped = project.status === 'inactive' || project.status === 'created'
   const deployIt = () => (project.is_connected ? deploy.mutate(input) : setDialog(offered.folders ? 'folder' : 'upload'))
   useShortcuts({

@@ -2,11 +2,10 @@ import { Compass, LockKeyhole } from 'lucide-react'
 import { Suspense, useEffect, useRef } from 'react'
 import { Link, Route, Switch, useLocation } from 'wouter'
 import { problemFrom } from '../../api/problem.ts'
-import { useLatest, useProject } from '../../api/queries.ts'
+import { useLatest, useProject, useServing } from '../../api/queries.ts'
 import { projectPages } from '../../routes.ts'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Empty, ProblemView, Skeleton, SkeletonRows } from '../../ui/feedback.tsx'
-import { StatusPlate, projectSign } from '../../ui/status.tsx'
 import { webAddress } from '../../ui/web-address.ts'
 import { DropZone } from '../upload/drop-zone.tsx'
 import { useShortcuts } from '../keyboard/shortcuts.ts'
@@ -15,6 +14,7 @@ import { useProjectUpload } from '../upload/use-project-upload.ts'
 import { NotFound } from '../frame/not-found.tsx'
 import { spoken, useAddress, useSecureAddress } from './address.ts'
 import { ProjectActions } from './project-actions.tsx'
+import { ProjectPlates } from './project-plates.tsx'
 import './project-frame.css'
 
 /** Head and tabs of one project, over whichever of its pages is open. */
@@ -22,8 +22,9 @@ export function ProjectFrame({ slug }: { slug: string }) {
   const { data: project, error, refetch } = useProject(slug)
   const address = useAddress(slug)
   const secure = useSecureAddress(slug)
-  // Asked for here, so that the tabs all know whether something is under way.
-  useLatest(slug, project !== undefined)
+  // Asked for here, so that the tabs all know what serves and what is being built.
+  const { data: latest } = useLatest(slug, project !== undefined)
+  const { data: serving } = useServing(slug, project !== undefined)
   const [location, go] = useLocation()
   const root = `/projects/${slug}`
   useShortcuts({ overview: () => go(root), logs: () => go(`${root}/logs`), environment: () => go(`${root}/environment`) })
@@ -64,7 +65,7 @@ export function ProjectFrame({ slug }: { slug: string }) {
                   </>
                 )}
               </h1>
-              {project && <StatusPlate sign={projectSign(project)} />}
+              {project && <ProjectPlates project={project} serving={serving} latest={latest} />}
             </div>
             {/* On a phone they have a line of their own, which is there from the start. */}
             {project ? <ProjectActions project={project} /> : <Skeleton width={216} height="var(--button)" />}

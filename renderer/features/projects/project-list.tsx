@@ -5,13 +5,14 @@ import type { Project } from '../../../server/contract/projects.ts'
 import { useGlance } from '../../api/glances.ts'
 import { useOffered } from '../../api/offered.ts'
 import { useSparklines } from '../../api/queries.ts'
-import { firstLine } from '../../ui/format.ts'
 import { frameworkName } from '../../ui/frameworks.ts'
 import { Mark, StatusPlate, deploymentSign, projectSign } from '../../ui/status.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { webAddress } from '../../ui/web-address.ts'
 import { Thumbnail } from '../pictures/thumbnail.tsx'
+import { deploymentTitle } from '../deployments/deployment-line.tsx'
 import { spoken, useAddresses } from '../project/address.ts'
+import { ProjectPlates } from '../project/project-plates.tsx'
 import { Sparkline } from './sparkline.tsx'
 
 export const rowHeight = 68
@@ -85,7 +86,7 @@ const ProjectRow = memo(function ProjectRow({ project, address, requests, settle
       </div>
       {hasRested ? <RestedParts project={project} requests={requests} settled={settled} /> : <span className="project-picture" />}
       <div className="project-status">
-        <StatusPlate sign={projectSign(project)} />
+        {hasRested ? <RestedPlates project={project} settled={settled} /> : <StatusPlate sign={projectSign(project)} />}
         {project.is_cold && project.last_request_at && (
           <span className="faint project-when">
             last visit <Ago at={project.last_request_at} />
@@ -96,28 +97,33 @@ const ProjectRow = memo(function ProjectRow({ project, address, requests, settle
   )
 })
 
+function RestedPlates({ project, settled }: Omit<RowProps, 'address' | 'requests'>) {
+  return <ProjectPlates project={project} {...useGlance(project.slug, settled)} />
+}
+
 function RestedParts({ project, requests, settled }: Omit<RowProps, 'address'>) {
   const { latest, serving } = useGlance(project.slug, settled)
+  // The row is about the version that serves, whatever came after it.
+  const shown = serving ?? latest
   return (
     <>
       <span className="project-picture">{serving !== undefined && <Thumbnail slug={project.slug} deployment={serving} />}</span>
       <div className="project-latest">
-        {latest && (
+        {shown && (
           <>
-            <span className="clip">
-              {latest.commit_message ? firstLine(latest.commit_message) : latest.source === 'git' ? 'Deployment' : 'Working folder'}
-            </span>
+            <span className="clip">{deploymentTitle(shown)}</span>
             <span className="faint row project-when">
-              <Mark sign={deploymentSign(latest.status)} size={9} label={deploymentSign(latest.status).word} />
-              <Ago at={latest.created_at} />
-              {latest.branch && <span className="clip">on {latest.branch}</span>}
+              <Mark sign={deploymentSign(shown.status)} size={9} label={deploymentSign(shown.status).word} />
+              <Ago at={shown.created_at} />
+              {shown.branch && <span className="clip">on {shown.branch}</span>}
+              {latest && latest.id !== shown.id && latest.target === 'production' && latest.status === 'failed' && <span className="project-failed">then one failed</span>}
             </span>
           </>
         )}
-        {latest === null && <span className="faint">No deployment yet</span>}
+        {shown === null && <span className="faint">No deployment yet</span>}
       </div>
       <Sparkline requests={requests} />
-      <div className="project-framework quiet clip">{latest?.framework && frameworkName(latest.framework)}</div>
+      <div className="project-framework quiet clip">{shown?.framework && frameworkName(shown.framework)}</div>
     </>
   )
 }

@@ -178,9 +178,9 @@ function sourceOf({ is_instance, deployment, project }: SourceSide): Wish['sourc
 }
 
 function aboutProject(found: Project | null | undefined): string {
-  if (found === undefined) return 'A slug: of a project that is there, or of a new one.'
-  if (found === null) return 'There is none of this slug: a new project is made.'
-  return `${found.name} is there already (${projectSign(found).word.toLowerCase()}): it gets a new deployment.`
+  if (found === undefined) return 'The slug of an existing project, or of a new one.'
+  if (found === null) return 'No project has this slug. A new project is created.'
+  return `${found.slug} exists (“${found.name}”, ${projectSign(found).word.toLowerCase()}). It gets a new deployment.`
 }
 
 /** Why nothing can go, in one sentence. */
