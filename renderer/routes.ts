@@ -1,6 +1,7 @@
-import { type ComponentType, type LazyExoticComponent, lazy } from 'react'
+import type { ComponentType, LazyExoticComponent } from 'react'
 import { Overview } from './features/project/overview.tsx'
 import { ProjectsPage } from './features/projects/page.tsx'
+import { lazyPart } from './ui/load-part.ts'
 
 type Page = ComponentType | LazyExoticComponent<ComponentType>
 type ProjectPage = ComponentType<{ slug: string }> | LazyExoticComponent<ComponentType<{ slug: string }>>
@@ -39,38 +40,38 @@ const later = {
 export const pages: Record<string, Page> = {
   '/': ProjectsPage,
   '/projects': ProjectsPage,
-  '/domains': lazy(later.everyDomain),
-  '/account': lazy(later.account),
-  '/instances': lazy(later.instances),
-  '/instance': lazy(later.instance),
-  '/instance/network': lazy(later.network),
-  '/instance/disk': lazy(later.disk),
-  '/instance/backups': lazy(later.backups),
-  '/help': lazy(later.help),
-  '/help/:topic': lazy(later.helpTopic),
-  '/instance/desktop': lazy(later.desktop),
+  '/domains': lazyPart(later.everyDomain),
+  '/account': lazyPart(later.account),
+  '/instances': lazyPart(later.instances),
+  '/instance': lazyPart(later.instance),
+  '/instance/network': lazyPart(later.network),
+  '/instance/disk': lazyPart(later.disk),
+  '/instance/backups': lazyPart(later.backups),
+  '/help': lazyPart(later.help),
+  '/help/:topic': lazyPart(later.helpTopic),
+  '/instance/desktop': lazyPart(later.desktop),
 }
 
 /** Below `/projects/:slug`, in the order of the tabs. */
 export const projectPages: { path: string; tab: string | null; page: ProjectPage }[] = [
   { path: '', tab: 'Overview', page: Overview },
-  { path: '/deployments', tab: 'Deployments', page: lazy(later.deployments) },
-  { path: '/deployments/:id', tab: null, page: lazy(later.deployment) },
-  { path: '/previews', tab: 'Previews', page: lazy(later.previews) },
-  { path: '/logs', tab: 'Logs', page: lazy(later.logs) },
-  { path: '/metrics', tab: 'Metrics', page: lazy(later.metrics) },
-  { path: '/cache', tab: 'Cache', page: lazy(later.cache) },
-  { path: '/environment', tab: 'Environment', page: lazy(later.environment) },
-  { path: '/database', tab: 'Database', page: lazy(later.database) },
-  { path: '/domains', tab: 'Domains', page: lazy(later.domains) },
-  { path: '/settings', tab: 'Settings', page: lazy(later.settings) },
+  { path: '/deployments', tab: 'Deployments', page: lazyPart(later.deployments) },
+  { path: '/deployments/:id', tab: null, page: lazyPart(later.deployment) },
+  { path: '/previews', tab: 'Previews', page: lazyPart(later.previews) },
+  { path: '/logs', tab: 'Logs', page: lazyPart(later.logs) },
+  { path: '/metrics', tab: 'Metrics', page: lazyPart(later.metrics) },
+  { path: '/cache', tab: 'Cache', page: lazyPart(later.cache) },
+  { path: '/environment', tab: 'Environment', page: lazyPart(later.environment) },
+  { path: '/database', tab: 'Database', page: lazyPart(later.database) },
+  { path: '/domains', tab: 'Domains', page: lazyPart(later.domains) },
+  { path: '/settings', tab: 'Settings', page: lazyPart(later.settings) },
 ]
 
 /** Outside of the frame, as a document of its own. */
-export const CardPage = lazy(later.card)
-export const Palette = lazy(later.palette)
-export const NewProject = lazy(later.newProject)
-export const KeyboardSheet = lazy(later.keyboard)
+export const CardPage = lazyPart(later.card)
+export const Palette = lazyPart(later.palette)
+export const NewProject = lazyPart(later.newProject)
+export const KeyboardSheet = lazyPart(later.keyboard)
 
 /** Brings the rest while nobody waits, so that the next screen, and the first key in the palette, find it there; not to who saves data. */
 export function bringTheRest(): void {

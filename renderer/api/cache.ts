@@ -4,6 +4,7 @@ import type { EnvVar, NewEnvVar } from '../../server/contract/env-vars.ts'
 import type { Project } from '../../server/contract/projects.ts'
 import type { Answer, EventOf } from './client.ts'
 import { type DeploymentFilter, keys } from './keys.ts'
+import { ApiProblem } from './problem.ts'
 
 type ProjectPages = InfiniteData<Answer<'listProjects'>, string | null>
 type DeploymentPages = InfiniteData<Answer<'listDeployments'>, string | null>
@@ -50,7 +51,7 @@ export function removeProject(cache: QueryClient, slug: string): void {
     keys.projects,
     (data) => data && { ...data, pages: data.pages.map((page) => ({ ...page, projects: page.projects.filter((project) => project.slug !== slug) })) },
   )
-  // What is on screen asks again and learns that it is gone; the rest is forgotten.
+  // What is not on screen is forgotten.
   for (const key of [
     keys.latest(slug),
     keys.serving(slug),
@@ -66,7 +67,10 @@ export function removeProject(cache: QueryClient, slug: string): void {
     keys.domains(slug),
   ])
     cache.removeQueries({ queryKey: key, type: 'inactive' })
-  void cache.invalidateQueries({ queryKey: keys.project(slug) })
+  // The page of the project, here or in another window, is told that it is gone: to ask for it would be answered 404.
+  const error = new ApiProblem('project_not_found', 'There is no such project any more.', { status: 404 })
+  const project = cache.getQueryCache().find({ queryKey: keys.project(slug), exact: true })
+  void project?.cancel({ silent: true }).then(() => project.setState({ data: undefined, status: 'error', error, fetchStatus: 'idle' }))
 }
 
 export function putDeployment(cache: QueryClient, deployment: Deployment): void {
@@ -125,10 +129,11 @@ function unlessReplaced(other: Deployment, current: Deployment): Deployment {
 
 /** Shows variables that were just created, before the instance is asked for the list again. */
 export function putEnvVars(cache: QueryClient, slug: string, { created }: Answer<'createEnvVars'>, sent: readonly NewEnvVar[]): void {
-  const now = new Date().toISOString()
+  // Reads “just now”, and is older than the deployment that was begun with them.
+  const created_at = new Date(Date.now() - 40_000).toISOString()
   const added = created.flatMap(({ id, key, environment }): EnvVar[] => {
     const { value, is_sensitive = false } = sent.find((one) => one.key === key && (one.environment ?? null) === environment) ?? {}
-    return value === undefined ? [] : [{ id, key, value, environment, is_sensitive, created_at: now, updated_at: now }]
+    return value === undefined ? [] : [{ id, key, value, environment, is_sensitive, created_at, updated_at: created_at }]
   })
   cache.setQueryData<EnvVar[]>(
     keys.envVars(slug),

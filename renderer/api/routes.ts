@@ -32,6 +32,7 @@ export const routes = {
   deleteEnvVar: 'DELETE /v1/projects/{slug}/env-vars/{id}',
   createDatabase: 'POST /v1/projects/{slug}/database',
   getDatabase: 'GET /v1/projects/{slug}/database',
+  findDatabase: 'GET /instance/projects/{slug}/database',
   deleteDatabase: 'DELETE /v1/projects/{slug}/database',
   listDatabaseDumps: 'GET /instance/projects/{slug}/database/dumps',
   dumpDatabase: 'POST /instance/projects/{slug}/database/dumps',

@@ -18,6 +18,7 @@ export const runtimeStatus = z.object({
   name: z.enum(['docker', 'process']),
   version: z.string().nullable(),
   reason: z.string().describe('Why this runtime was taken, in one sentence.'),
+  is_forced: z.boolean().describe('Set by --runtime, so that no other one is looked for.'),
 })
 export type RuntimeStatus = z.output<typeof runtimeStatus>
 

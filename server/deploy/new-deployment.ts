@@ -17,7 +17,7 @@ export interface EnqueueRequest {
     /** A folder of this machine. */
     | { kind: 'folder'; path: string }
     /** A checked archive, which is moved away. */
-    | { kind: 'archive'; file: string }
+    | { kind: 'archive'; file: string; commit?: Partial<Record<'commit_sha' | 'commit_message' | 'commit_author', string | undefined>> }
     /** A commit of a branch of the linked repository: for production if it is the production branch, else for a preview. */
     | { kind: 'branch'; branch: string; commit_sha: string }
 }
@@ -81,7 +81,8 @@ export function newDeployment(
   }
   if (request.source.kind === 'archive') {
     const ref: SourceRef = { kind: 'bundle', deployment_id: facts.id }
-    return { ...blank, ...unknown, source: 'upload', branch: null, source_request: JSON.stringify(ref) }
+    const { commit_sha = null, commit_message = null, commit_author = null } = request.source.commit ?? {}
+    return { ...blank, ...unknown, commit_sha, commit_message, commit_author, source: 'upload', branch: null, source_request: JSON.stringify(ref) }
   }
   if (project.repo_url === null)
     throw new Problem('project_not_connected', 'This project has no Git repository. Set repo_url, or deploy a folder with homeport deploy.')

@@ -114,6 +114,9 @@ async function fetch(run: Run, into: string): Promise<Source> {
   const { deps, deployment, project, log, signal } = run
   const ref = JSON.parse(deployment.source_request) as SourceRef
   await mkdir(into, { recursive: true, mode: 0o700 })
+  // A copy and an archive have no repository beside them that says what they are of.
+  const { branch, commit_sha, commit_message, commit_author, is_dirty } = deployment
+  const known = { branch, commit_sha, commit_message, commit_author, is_dirty: is_dirty === 1 }
   if (ref.kind === 'git')
     return deps.fetchSource({
       request: { ...ref, credentials: run.secrets.repository(project, ref.url) },
@@ -123,7 +126,7 @@ async function fetch(run: Run, into: string): Promise<Source> {
     })
   if (ref.kind === 'bundle') {
     const file = bundleFile(deps.data_dir, project.id, ref.deployment_id)
-    return deps.fetchSource({ request: { kind: 'archive', file }, into, log, signal })
+    return { ...(await deps.fetchSource({ request: { kind: 'archive', file }, into, log, signal })), ...known }
   }
   const copy = snapshotFolder(deps.data_dir, ref.kind === 'folder' ? deployment.id : ref.deployment_id)
   if (ref.kind === 'folder') {
@@ -140,8 +143,7 @@ async function fetch(run: Run, into: string): Promise<Source> {
   } catch (error) {
     throw new SourceFailure('The copy of that folder is no longer kept.', 'Deploy the folder again.', 'clone_failed', error)
   }
-  const { branch, commit_sha, commit_message, commit_author, is_dirty } = deployment
-  return { folder: into, branch, commit_sha, commit_message, commit_author, is_dirty: is_dirty === 1 }
+  return { folder: into, ...known }
 }
 
 /** A rollback takes what its parent built, when the settings and variables are still the same and it is still there. */

@@ -13,7 +13,7 @@ import type { FeatureDeps } from './deps.ts'
 import * as gates from './gates.ts'
 import { redeployWithin, requireRedeployable } from './redeploy.ts'
 
-type DatabaseHandlers = Pick<Handlers<Context>, 'createDatabase' | 'getDatabase' | 'deleteDatabase'>
+type DatabaseHandlers = Pick<Handlers<Context>, 'createDatabase' | 'getDatabase' | 'findDatabase' | 'deleteDatabase'>
 
 export function createDatabaseHandlers(deps: FeatureDeps): DatabaseHandlers {
   const { databases, bus } = deps
@@ -42,6 +42,18 @@ export function createDatabaseHandlers(deps: FeatureDeps): DatabaseHandlers {
     async getDatabase({ caller }, { params }) {
       const project = await db.read((tx) => projectFor(tx, caller, params.slug))
       return { database: await showDatabase(deps, await databaseOf(deps, project.id)) }
+    },
+
+    async findDatabase({ caller }, { params }) {
+      const project = await db.read((tx) => projectFor(tx, caller, params.slug))
+      try {
+        return { database: await showDatabase(deps, await databaseOf(deps, project.id)), unavailable: null }
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error
+        if (error.code === 'database_not_found') return { database: null, unavailable: null }
+        if (error.code === 'database_unavailable') return { database: null, unavailable: error.message }
+        throw error
+      }
     },
 
     async deleteDatabase({ caller }, { params }) {

@@ -7,7 +7,7 @@ import { enqueueAndShow } from './enqueue.ts'
 
 export function createUploadHandlers(deps: FeatureDeps): Pick<Handlers<Context>, 'uploadProject'> {
   return {
-    async uploadProject(context, { params, upload }) {
+    async uploadProject(context, { params, query, upload }) {
       const { caller, signal } = context
       const project = await deps.store.db.read((tx) => {
         const found = projectFor(tx, caller, params.slug)
@@ -19,7 +19,7 @@ export function createUploadHandlers(deps: FeatureDeps): Pick<Handlers<Context>,
         throw signal.aborted ? new Problem('bad_request', 'The connection ended before the archive was taken.', { cause: error }) : error
       })
       try {
-        return await enqueueAndShow(deps, context, { project_id: project.id, trigger: 'upload', source: { kind: 'archive', file: archive.file } })
+        return await enqueueAndShow(deps, context, { project_id: project.id, trigger: 'upload', source: { kind: 'archive', file: archive.file, commit: query } })
       } finally {
         await archive.discard()
       }

@@ -9,15 +9,16 @@ export async function chooseRuntime(
 ): Promise<RuntimeStatus & { name: RuntimeName }> {
   if (wish !== 'auto') {
     const { version, reason } = await runtimes[wish].probe()
-    return { name: wish, version, reason: `${reason} (--runtime ${wish})` }
+    return { name: wish, version, reason: `${reason} (--runtime ${wish})`, is_forced: true }
   }
   const docker = await runtimes.docker.probe()
-  if (docker.available) return { name: 'docker', version: docker.version, reason: docker.reason }
+  if (docker.available) return { name: 'docker', version: docker.version, reason: docker.reason, is_forced: false }
   const embedded = await runtimes.process.probe()
   return {
     name: 'process',
     version: embedded.version,
     reason: `${docker.reason} Apps run as processes of this machine, which does not isolate them.`,
+    is_forced: false,
   }
 }
 

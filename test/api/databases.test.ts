@@ -107,3 +107,11 @@ describe('GET and DELETE database', () => {
     expect(count(201) - count(204)).toBe(left.status === 200 ? 1 : 0)
   })
 })
+test('a page learns without an error whether there is a database', async () => {
+  const at = await fresh('looked-at')
+  const look = async () => (await world.ask('owner', 'GET', at.replace('/v1', '/instance'))).body
+  expect(await look()).toEqual({ database: null, unavailable: null })
+  const { database } = (await world.ask('owner', 'POST', at)).body
+  expect(await look()).toEqual({ database, unavailable: null })
+})
+

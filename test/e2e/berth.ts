@@ -20,7 +20,7 @@ export async function withBerth(page: Page): Promise<void> {
 /** Opens the way to Berth with a slug that is free there, and has what differs in sight. */
 export async function promoteAnew(page: Page): Promise<void> {
   await page.getByLabel('Project there').fill('berth-shop')
-  await page.getByText('There is none of this slug').waitFor()
+  await page.getByText('No project has this slug').waitFor()
 }
 
 /** On its way to Berth, as far as the source, which ends as `answer` says or never. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Page } from '@playwright/test'
 import type { EnvVar } from '../../server/contract/env-vars.ts'
 import type { TestPlatform } from '../support/platform.ts'
-import { expect, test } from './fixtures.ts'
+import { app, expect, test } from './fixtures.ts'
 
 const group = (desk: Page, name: string) => desk.getByRole('region', { name, exact: true })
 const stored = async (home: TestPlatform, slug: string) =>
@@ -109,4 +109,29 @@ test('a whole file says what each line does before it is saved, and comes back a
   await expect(desk.getByRole('dialog').getByLabel('Value')).toHaveValue('1')
   await paste('[placeholder=DATABASE_URL]', 'ONE=1\nTWO=2\nTHREE=3')
   await expect(dialog.getByText('3 will be added, 0 skipped, 0 refused.')).toBeVisible()
+})
+
+test('what was added shows at once, however long the list takes, and the notice of its deployment keeps its height', async ({
+  desk,
+  home,
+  repository,
+}) => {
+  await home.createProject({ slug: 'quick', name: 'Quick', repo_url: repository(app('quick')).url })
+  await home.ended('quick', (await home.deploy('quick')).id)
+  await desk.goto(`${home.platform.dashboard_url}projects/quick/environment?do=import`)
+  const dialog = desk.getByRole('dialog', { name: 'Add from a .env file' })
+  await dialog.getByLabel('Content of the file').fill('ONE=1\nTWO=2')
+  const held: (() => void)[] = []
+  await desk.route(/\/env-vars$|\/deployments\?/, (route) => (route.request().method() === 'GET' ? held.push(() => void route.continue()) : route.continue()))
+  await dialog.getByRole('button', { name: 'Add 2 variables' }).click()
+  await expect(dialog).toBeHidden()
+  await expect(group(desk, 'Production and previews').getByRole('listitem')).toHaveCount(2)
+  await expect(desk.getByText('changed since the app was deployed')).toHaveCount(0)
+  await desk.unrouteAll()
+  for (const go of held) go()
+  const notice = desk.locator('.deployment-news')
+  await expect(notice).toBeVisible()
+  const height = (await notice.boundingBox())?.height
+  await expect(notice).toContainText('The app runs with')
+  expect((await notice.boundingBox())?.height).toBe(height)
 })

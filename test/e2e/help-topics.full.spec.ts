@@ -66,6 +66,10 @@ test('what the doctor finds leads to its page, and so does an error', async ({ d
   await desk.goto(`${home.platform.dashboard_url}instance`)
   const found = desk.locator('.check').filter({ hasText: 'Encryption' })
   await expect(found).toContainText('sealed with a key in a file')
+  for (const name of ['Docker', 'API and dashboard port', 'Apps port']) await expect(desk.locator('.check strong', { hasText: name })).toBeVisible()
+  await home.api('POST', '/instance/backups')
+  await desk.getByRole('button', { name: 'Check again' }).click()
+  await expect(desk.locator('.check', { hasText: 'Backups' })).toContainText(/The last copy is of \d+ \w+ \d{4}, /)
   await found.getByRole('link', { name: 'What to do' }).click()
   await expect(desk).toHaveURL(/\/help\/trouble$/)
 

@@ -12,17 +12,18 @@ const isToDo = (page: Page, title: string) => expect(step(page, title).getByRole
 
 test('a sample goes from the first screen to its address, by mouse', async ({ desk, home }) => {
   await expect(desk.getByRole('heading', { name: 'Bring in your first app', exact: true })).toBeVisible()
-  await expect(desk.getByRole('region', { name: 'Runtime' }).getByRole('link', { name: 'Which, and how' })).toHaveAttribute(
+  await expect(desk.getByRole('region', { name: 'Runtime' }).getByRole('link', { name: 'Learn more' })).toHaveAttribute(
     'href',
     '/app/help/engine',
   )
+  await expect(desk.getByText('To use containers, start Homeport without --runtime process.')).toBeVisible()
   await desk.getByRole('button', { name: 'Take a sample' }).click()
   await desk.getByRole('radio', { name: /^Guest book/ }).check()
   await expect(desk.getByLabel('Slug')).toHaveValue('guest-book')
   await expectForEverybody(desk, 'samples on the first screen')
   await desk.getByRole('button', { name: 'Deploy', exact: true }).click()
   await expect(desk).toHaveURL(/\/projects\/guest-book\/deployments\/dpl_/)
-  await expect(desk.locator('.report-head').getByText('In service')).toBeVisible()
+  await expect(desk.locator('.report-head').getByText('Current')).toBeVisible()
   expect((await home.project('guest-book')).status).toBe('live')
 })
 
@@ -44,7 +45,7 @@ test('the first steps tick themselves by what happens, wherever it happens', asy
   await expect(desk.getByText('The app runs with the variables as they are now.')).toBeVisible()
   expect((await home.edge('guest-book.localhost')).body).toContain('Ahoy')
 
-  await desk.goto(`${home.platform.dashboard_url}projects/guest-book`)
+  await desk.goto(home.platform.dashboard_url)
   await isDone(desk, 'Give it a variable')
   await isDone(desk, 'Change something')
   await isToDo(desk, 'Find or do anything')
@@ -90,6 +91,7 @@ test('a broken build leads to its help, and is mended, by keyboard alone', async
   const failed = desk.url()
   const report = desk.getByRole('region', { name: /a variable is missing: HULL/ })
   await expect(report).toContainText('Add it to the project’s variables')
+  await expect(report.locator('.failure-line')).toContainText('HULL is not set')
   await report.getByRole('link', { name: 'How to mend it' }).focus()
   await desk.keyboard.press('Enter')
   await expect(desk).toHaveURL(/\/help\/environment$/)
@@ -118,7 +120,7 @@ test('a broken build leads to its help, and is mended, by keyboard alone', async
   await desk.goto(failed)
   await desk.getByRole('button', { name: 'Build again' }).focus()
   await desk.keyboard.press('Enter')
-  await expect(desk.locator('.report-head').getByText('In service')).toBeVisible()
+  await expect(desk.locator('.report-head').getByText('Current')).toBeVisible()
   expect((await home.edge('leaky-boat.localhost')).body).toContain('A hull of <b>oak</b>')
 })
 

@@ -176,7 +176,7 @@ test('a hosted account, which has the customer’s operations alone, is whole wi
     await expect(rail(desk).getByRole('link', { name: 'Instance', exact: true })).toHaveCount(0)
     await expectForEverybody(desk, 'projects of a hosted account')
     for (const [path, text] of [
-      ['projects/hosted-app', 'In service'],
+      ['projects/hosted-app', 'Current'],
       ['projects/hosted-app/deployments', 'Ready'],
       ['projects/hosted-app/previews', 'No open previews'],
       ['projects/hosted-app/logs', 'hosted listens'],

@@ -71,7 +71,7 @@ test('search, filter, copy and download', async ({ desk, home, repository }) => 
   await home.createProject({
     slug: 'sought',
     name: 'Sought',
-    repo_url: repository(app('sought', "console.log('a\\rb\\rprogress 100 %'); console.error('a warning')")).url,
+    repo_url: repository(app('sought', "console.log('a\\rb\\rprogress 100 %'); console.error('WARN a warning')")).url,
   })
   const { id } = await home.ended('sought', (await home.deploy('sought')).id)
   await desk.goto(`${home.platform.dashboard_url}projects/sought/deployments/${id}`)
@@ -85,6 +85,8 @@ test('search, filter, copy and download', async ({ desk, home, repository }) => 
   expect(await desk.evaluate(() => navigator.clipboard.readText())).toBe('progress 100 %\n')
 
   await desk.getByRole('searchbox', { name: 'Search the log' }).fill('')
+  await desk.getByRole('combobox', { name: 'Lines' }).selectOption('Errors only')
+  await expect(lines(desk).filter({ hasText: 'a warning' })).toHaveCount(0)
   await desk.getByRole('combobox', { name: 'Lines' }).selectOption('stderr')
   await expect(lines(desk).filter({ hasText: 'a warning' })).toBeVisible()
   await expect(lines(desk).filter({ hasText: 'progress' })).toHaveCount(0)

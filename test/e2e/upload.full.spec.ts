@@ -20,8 +20,8 @@ const deployments = async (home: TestPlatform, slug: string) =>
 test('a .tar.gz that is dropped on a project deploys it; by keys alone the same', async ({ desk, home, shelf }) => {
   const files = Object.entries(app('Second voyage')).map(([name, data]) => ({ name, data }))
   await desk.goto(`${home.platform.dashboard_url}projects/harbour-cafe`)
-  await expect(desk.getByRole('heading', { name: 'In service', exact: true })).toBeVisible()
-  await drag(desk, desk.getByRole('region', { name: 'In service' }), [shelf('app.tar.gz', tgzOf(files))])
+  await expect(desk.getByRole('heading', { name: 'Live', exact: true })).toBeVisible()
+  await drag(desk, desk.getByRole('region', { name: 'Live' }), [shelf('app.tar.gz', tgzOf(files))])
   await expect(desk).toHaveURL(/\/projects\/harbour-cafe\/deployments\/dpl_/)
   await expect(desk.locator('.report-head').getByText('Ready')).toBeVisible()
   expect((await home.edge('harbour-cafe.localhost')).body).toContain('Second voyage')
@@ -44,7 +44,7 @@ test('a .tar.gz that is dropped on a project deploys it; by keys alone the same'
 
 test('a broken archive: the entry and the reason stand by the place, and the next one is taken', async ({ desk, home, shelf }) => {
   await desk.goto(`${home.platform.dashboard_url}projects/harbour-cafe`)
-  await expect(desk.getByRole('heading', { name: 'In service', exact: true })).toBeVisible()
+  await expect(desk.getByRole('heading', { name: 'Live', exact: true })).toBeVisible()
   await drag(desk, desk.getByRole('main'), [shelf('evil.zip', zipOf([{ name: '../outside.txt', data: 'x' }]))])
   const alert = desk.getByRole('main').getByRole('alert')
   await expect(alert).toContainText('evil.zip was not taken.')
@@ -96,7 +96,7 @@ test('a long upload shows its progress, goes on while one looks elsewhere, and l
   // A project that was there before stays as it was.
   const before = await deployments(home, 'harbour-cafe')
   await desk.goto(`${home.platform.dashboard_url}projects/harbour-cafe`)
-  await expect(desk.getByRole('heading', { name: 'In service', exact: true })).toBeVisible()
+  await expect(desk.getByRole('heading', { name: 'Live', exact: true })).toBeVisible()
   await throttle(200_000)
   await drag(desk, desk.getByRole('main'), [file])
   await expect(bar).toBeVisible()

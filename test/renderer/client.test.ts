@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createClient } from '../../renderer/api/client.ts'
 import { ApiProblem } from '../../renderer/api/problem.ts'
+import { loadPart } from '../../renderer/ui/load-part.ts'
 
 const closers: (() => Promise<unknown>)[] = []
 
@@ -90,5 +91,19 @@ describe('the client of a remote instance', () => {
     expect(signedOut).toBe(0)
     expect(await problemOf(client.call('listProjects', {}))).toMatchObject({ status: 401 })
     expect(signedOut).toBe(1)
+  })
+})
+
+describe('a part of the page', () => {
+  const failing = (times: number) => () => (times-- > 0 ? Promise.reject(new TypeError('Failed to fetch dynamically imported module')) : Promise.resolve('here'))
+  const wait = () => Promise.resolve()
+  const reload = () => Promise.resolve()
+
+  it('is asked for again when the network changes while it is loaded', async () => {
+    expect(await loadPart(failing(3), { wait, reload })).toBe('here')
+  })
+
+  it('that never comes is a problem with words of its own', async () => {
+    expect(await problemOf(loadPart(failing(100), { wait, reload }))).toMatchObject({ code: 'unreachable' })
   })
 })

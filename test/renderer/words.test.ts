@@ -5,7 +5,8 @@ import { findFault } from '../../renderer/features/deployments/fault.ts'
 import type { LogLine } from '../../renderer/features/logs/log-store.ts'
 import { addressOf } from '../../renderer/features/project/address.ts'
 import { isReached } from '../../renderer/features/deployments/progress.ts'
-import { ago, bytes, duration, nameFrom, since, slugFrom } from '../../renderer/ui/format.ts'
+import { checkName, withLocalTimes } from '../../renderer/features/instance/check-words.ts'
+import { ago, bytes, duration, exactTime, nameFrom, since, slugFrom } from '../../renderer/ui/format.ts'
 import { projectSign, servingSign } from '../../renderer/ui/status.tsx'
 
 describe('a slug from a name', () => {
@@ -71,6 +72,18 @@ it('a version that serves goes on being live while the next one is built, and ha
     'Live, asleep',
   ])
   expect((['building', 'live', 'crashed'] as const).map((status) => servingSign({ status }).shape)).toEqual(['disc', 'disc', 'cross'])
+})
+
+it('says of a check what a person calls it, and times as the reader tells them', () => {
+  expect(['runtime docker', 'port api', 'certificates nss', 'name shop.localhost', 'disk'].map(checkName)).toEqual([
+    'Docker',
+    'API and dashboard port',
+    'Certificates (nss)',
+    'shop.localhost',
+    'Disk',
+  ])
+  const at = '2026-01-31T12:00:00.000Z'
+  expect(withLocalTimes(`The last copy is of ${at}.`)).toBe(`The last copy is of ${exactTime(at)}.`)
 })
 
 it('counts bytes as file managers do', () => {

@@ -2,6 +2,7 @@ import { GitBranch } from 'lucide-react'
 import type { Deployment } from '../../../server/contract/deployments.ts'
 import { firstLine, shortSha } from '../../ui/format.ts'
 import { Ago } from '../../ui/time.tsx'
+import { isRestart } from './progress.ts'
 import './deployment-line.css'
 
 const triggers: Record<Deployment['trigger'], string> = {
@@ -13,8 +14,9 @@ const triggers: Record<Deployment['trigger'], string> = {
   upload: 'Upload',
 }
 
-export function triggerWord(trigger: Deployment['trigger']): string {
-  return triggers[trigger]
+/** `newestFirst`: the deployments around it, as far as they are known. */
+export function triggerWord(deployment: Deployment, newestFirst: readonly Deployment[] = []): string {
+  return isRestart(deployment, newestFirst) ? 'Restarted' : triggers[deployment.trigger]
 }
 
 /** What a deployment was made of: message, commit, branch, who, when. */
@@ -40,5 +42,5 @@ export function DeploymentLine({ deployment }: { deployment: Deployment }) {
 
 export function deploymentTitle(deployment: Deployment): string {
   if (deployment.commit_message) return firstLine(deployment.commit_message)
-  return { git: triggerWord(deployment.trigger), folder: 'Working folder', upload: 'Uploaded archive' }[deployment.source]
+  return { git: triggerWord(deployment), folder: 'Working folder', upload: 'Uploaded archive' }[deployment.source]
 }

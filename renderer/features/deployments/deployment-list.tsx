@@ -1,6 +1,7 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import type { Deployment } from '../../../server/contract/deployments.ts'
+import { triggerWord } from './deployment-line.tsx'
 import { DeploymentRow, rowHeight } from './deployment-rows.tsx'
 
 interface Props {
@@ -46,7 +47,7 @@ export function DeploymentList({ slug, deployments, isWhole, onEnd }: Props) {
             aria-posinset={item.index + 1}
             style={{ transform: `translateY(${item.start - virtualizer.options.scrollMargin}px)` }}
           >
-            <DeploymentRow slug={slug} deployment={deployment} />
+            <DeploymentRow slug={slug} deployment={deployment} trigger={triggerWord(deployment, deployments)} />
           </li>
         )
       })}

@@ -16,14 +16,14 @@ export function DeploymentRows({ slug, deployments }: { slug: string; deployment
     <ul className="deployment-rows" data-rows>
       {deployments.map((deployment) => (
         <li key={deployment.id}>
-          <DeploymentRow slug={slug} deployment={deployment} />
+          <DeploymentRow slug={slug} deployment={deployment} trigger={triggerWord(deployment, deployments)} />
         </li>
       ))}
     </ul>
   )
 }
 
-export const DeploymentRow = memo(function DeploymentRow({ slug, deployment }: { slug: string; deployment: Deployment }) {
+export const DeploymentRow = memo(function DeploymentRow({ slug, deployment, trigger }: { slug: string; deployment: Deployment; trigger: string }) {
   return (
     <div className="deployment-row">
       <Link
@@ -36,13 +36,13 @@ export const DeploymentRow = memo(function DeploymentRow({ slug, deployment }: {
       </span>
       <DeploymentLine deployment={deployment} />
       <span className="deployment-trigger quiet">
-        {triggerWord(deployment.trigger)}
+        {trigger}
         {deployment.target === 'preview' && ' · preview'}
       </span>
       <span className="deployment-took">
         <Took deployment={deployment} />
       </span>
-      <span className="deployment-current">{deployment.is_current && <span className="current">In service</span>}</span>
+      <span className="deployment-current">{deployment.is_current && <span className="current">Current</span>}</span>
     </div>
   )
 })

@@ -39,6 +39,7 @@ export default function DeploymentPage({ slug }: { slug: string }) {
 
 function Report({ slug, deployment }: { slug: string; deployment: DeploymentDetail }) {
   const { store, stream } = useBuildLog(slug, deployment.id, true)
+  const { data } = useDeployments(slug, {})
   const [hasShown, setHasShown] = useState(false)
   const [reveal, setReveal] = useState<{ line: LogLine } | null>(null)
   const ended = isTerminal(deployment.status)
@@ -60,9 +61,9 @@ function Report({ slug, deployment }: { slug: string; deployment: DeploymentDeta
         <div className="page-head">
           <div className="report-title">
             <StatusPlate sign={deploymentSign(deployment.status)} />
-            {deployment.is_current && <span className="current">In service</span>}
+            {deployment.is_current && <span className="current">Current</span>}
             <span className="quiet">
-              {triggerWord(deployment.trigger)}
+              {triggerWord(deployment, data?.pages[0]?.deployments)}
               {deployment.target === 'preview' && ', preview'}
             </span>
           </div>

@@ -16,6 +16,15 @@ export function stepMs(step: Step, now: number): number | null {
   return Math.max(0, (step.finished_at === null ? now : Date.parse(step.finished_at)) - Date.parse(step.started_at))
 }
 
+/** A rollback to what served already is a restart. `newestFirst`: the deployments around it. */
+export function isRestart(deployment: Deployment, newestFirst: readonly Deployment[]): boolean {
+  if (deployment.trigger !== 'rollback') return false
+  const before = newestFirst.find(
+    ({ target, status, created_at }) => target === 'production' && status === 'ready' && created_at < deployment.created_at,
+  )
+  return before?.id === deployment.parent_id
+}
+
 /** Whether a deployment got as far as a step: a failure or a cancel leaves those after it as skipped, as it leaves those that nothing needs. */
 export function isReached(status: DeploymentStatus, steps: readonly Step[], index: number): boolean {
   if (status !== 'failed' && status !== 'canceled') return true

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Menu as MenuIcon, Search, X } from 'lucide-react'
-import { type ReactNode, Suspense, lazy, useEffect } from 'react'
+import { type ReactNode, Suspense, useEffect } from 'react'
 import { Link, useLocation } from 'wouter'
 import { homeId } from '../../stores/address.ts'
 import { followInstance } from '../../api/instance-stream.ts'
@@ -8,6 +8,7 @@ import { useConnection } from '../../stores/connection.ts'
 import { keptPromotions, usePromotions } from '../../stores/promotions.ts'
 import { recall, useUi } from '../../stores/ui.ts'
 import { IconButton } from '../../ui/button.tsx'
+import { lazyPart, loadPart } from '../../ui/load-part.ts'
 import { Logo } from '../../ui/logo.tsx'
 import { hostOf } from '../instances/host.ts'
 import { InstanceMark } from '../instances/instance-mark.tsx'
@@ -23,7 +24,7 @@ import { Stumble } from './stumble.tsx'
 import { Rail } from './rail.tsx'
 import './frame.css'
 
-const Promotions = lazy(() => import('../promote/promotions.tsx'))
+const Promotions = lazyPart(() => import('../promote/promotions.tsx'))
 
 /** What stays while pages come and go: the rail, the state of the line, the keys that work everywhere. */
 export function Frame({ children }: { children: ReactNode }) {
@@ -54,7 +55,7 @@ export function Frame({ children }: { children: ReactNode }) {
 
   // What was under way when the page was closed; only once it is known which instances there are.
   useEffect(() => {
-    if (isListed && recall(keptPromotions) !== null) void import('../promote/promote.ts').then(({ takeUp }) => takeUp())
+    if (isListed && recall(keptPromotions) !== null) void loadPart(() => import('../promote/promote.ts')).then(({ takeUp }) => takeUp()).catch(() => undefined)
   }, [isListed])
   useEffect(() => setRailOpen(false), [location, setRailOpen])
   useEffect(() => {

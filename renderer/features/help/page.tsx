@@ -1,6 +1,7 @@
 import { BookOpen, Keyboard, ListChecks, Search, SearchX } from 'lucide-react'
 import { useRef } from 'react'
 import { Link, useLocation, useSearchParams } from 'wouter'
+import { base } from '../../stores/address.ts'
 import { Button } from '../../ui/button.tsx'
 import { Empty } from '../../ui/feedback.tsx'
 import { useTitle } from '../frame/title.ts'
@@ -24,7 +25,7 @@ export default function HelpPage() {
       <header className="page-head">
         <h1>Help</h1>
         <div className="page-actions">
-          <Button icon={ListChecks} onClick={() => (tour.bringBack(), go('/'))}>
+          <Button icon={ListChecks} onClick={() => (tour.bringBack(), go(`~${base}/`))}>
             First steps
           </Button>
           <Button icon={Keyboard} onClick={() => setSheetOpen(true)}>

@@ -5,8 +5,9 @@ import { ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
 import { HelpLink } from '../help/help-link.tsx'
 import { StatusWord, checkSigns } from '../../ui/status.tsx'
 import { RotateCw } from 'lucide-react'
+import { checkName, withLocalTimes } from './check-words.ts'
 
-/** What works, what does not, and how to mend it. */
+/** What works, what does not, and how to fix it. */
 export function Doctor() {
   const { data, error, isPending, isFetching, refetch } = useDoctor()
   return (
@@ -29,9 +30,9 @@ export function Doctor() {
             <StatusWord sign={checkSigns[check.status]} />
             <div>
               <p>
-                <strong>{check.name.charAt(0).toUpperCase() + check.name.slice(1)}</strong> <span className="quiet">{check.message}</span>
+                <strong>{checkName(check.name)}</strong> <span className="quiet">{withLocalTimes(check.message)}</span>
               </p>
-              {check.mend && <p>{check.mend}</p>}
+              {check.mend && <p>{withLocalTimes(check.mend)}</p>}
               {check.status !== 'ok' && <HelpLink topic={check.help} />}
             </div>
           </li>

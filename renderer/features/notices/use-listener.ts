@@ -4,6 +4,7 @@ import { useInstance } from '../../api/queries.ts'
 import { baseOf } from '../../stores/address.ts'
 import type { Connection } from '../../stores/connection.ts'
 import { createListener } from './listen.ts'
+import { loadPart } from '../../ui/load-part.ts'
 import { boardOf, useNotices } from './store.ts'
 
 /** The ear of the instance in front. */
@@ -28,13 +29,13 @@ export function useHealthNotices({ id, client }: Connection): void {
     if (!isOwner) return undefined
     const stopped = new AbortController()
     // Nobody waits for it: it has no place in the first screen.
-    void import('./health.ts').then(({ watchHealth }) => {
+    void loadPart(() => import('./health.ts')).then(({ watchHealth }) => {
       if (stopped.signal.aborted) return
       stopped.signal.addEventListener(
         'abort',
         watchHealth(client, boardOf(useNotices.getState().boards, id).notices, (notice) => useNotices.getState().tell(id, notice)),
       )
-    })
+    }).catch(() => undefined)
     return () => stopped.abort()
   }, [id, client, isOwner])
 }

@@ -22,6 +22,7 @@ import {
   Moon,
   Plus,
   Rocket,
+  RotateCw,
   ScrollText,
   Send,
   Server,
@@ -55,6 +56,7 @@ import { useKeyboard } from '../keyboard/store.ts'
 import { openAddress } from '../frame/outside.ts'
 import { useCrossings } from '../promote/crossings.ts'
 import { useAddress, useSecureAddress } from '../project/address.ts'
+import { useRestart } from '../project/use-restart.ts'
 import { searchTopics } from '../help/topics.ts'
 import './palette.css'
 
@@ -131,7 +133,7 @@ function ProjectActs({ slug, ...group }: GroupProps & { slug: string }) {
   const [, go] = useLocation()
   const root = `/projects/${slug}`
   const deploy = useAction('deployProject', { onDone: ({ deployment_id }) => go(`${root}/deployments/${deployment_id}`) })
-  const stop = useAction('stopProject', { done: 'Stopped. A deployment brings it back.' })
+  const restart = useRestart(slug)
   const change = useAction('updateProject', { done: 'Saved.' })
   const check = useCheckRepository(slug)
   const offered = useOffered()
@@ -198,7 +200,10 @@ function ProjectActs({ slug, ...group }: GroupProps & { slug: string }) {
     { text: 'Domains: buy one…', icon: <Globe size={16} aria-hidden />, run: () => go(`${root}/domains?do=buy`) },
     { text: 'Settings', icon: <Settings2 size={16} aria-hidden />, run: () => go(`${root}/settings`) },
     ...(serving
-      ? [{ text: 'Stop', icon: <Square size={16} aria-hidden />, run: () => stop.mutate({ params: { slug } }) }]
+      ? [
+          { text: 'Restart', icon: <RotateCw size={16} aria-hidden />, run: () => restart.mutate(serving) },
+          { text: 'Stop…', icon: <Square size={16} aria-hidden />, run: () => go(`${root}?do=stop`) },
+        ]
       : []),
   ]
   return <Acts heading={project.name} acts={acts} {...group} />

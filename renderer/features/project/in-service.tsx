@@ -15,7 +15,17 @@ import { useCrossings } from '../promote/crossings.ts'
 import { useAddress } from './address.ts'
 
 /** What serves now: which commit, by whom, since when, and what it took to get there. */
-export function InService({ slug, project, deployment }: { slug: string; project: Project; deployment: Deployment }) {
+export function InService({
+  slug,
+  project,
+  deployment,
+  newestFirst,
+}: {
+  slug: string
+  project: Project
+  deployment: Deployment
+  newestFirst: readonly Deployment[]
+}) {
   const address = useAddress(slug)
   const crossings = useCrossings()
   const sign = servingSign(project)
@@ -38,7 +48,7 @@ export function InService({ slug, project, deployment }: { slug: string; project
           {deployment.commit_sha && <CopyText text={deployment.commit_sha} shown={shortSha(deployment.commit_sha)} />}
           {deployment.branch && <span>{deployment.branch}</span>}
           {deployment.commit_author && <span>{deployment.commit_author}</span>}
-          <span>{triggerWord(deployment.trigger)}</span>
+          <span>{triggerWord(deployment, newestFirst)}</span>
           {deployment.framework && <span>{frameworkName(deployment.framework)}</span>}
           <span>{deployment.runtime === 'docker' ? 'in Docker' : 'as a process'}</span>
           {deployment.image_bytes !== null && <span>{bytes(deployment.image_bytes)}</span>}

@@ -12,7 +12,6 @@ import { Ago } from '../../ui/time.tsx'
 import { DeploymentRows } from '../deployments/deployment-rows.tsx'
 import { isTerminal } from '../deployments/progress.ts'
 import { useTitle } from '../frame/title.ts'
-import { TourPlace } from '../tour/place.tsx'
 import { useBeacon } from './beacon.ts'
 import { InService } from './in-service.tsx'
 import { Fact } from './fact.tsx'
@@ -57,7 +56,7 @@ export function Overview({ slug }: { slug: string }) {
       <div className="stack">
         {isNews && <LatestNews slug={slug} deployment={latest} serves={serving !== null && serving !== undefined} />}
         {!isNews && <StateNote project={project} />}
-        {serving && <InService slug={slug} project={project} deployment={serving} />}
+        {serving && <InService slug={slug} project={project} deployment={serving} newestFirst={deployments} />}
         {serving && <Traffic slug={slug} />}
         {project.is_connected && <OpenPreviews slug={slug} />}
         <section className="card" aria-labelledby="recent">
@@ -67,7 +66,6 @@ export function Overview({ slug }: { slug: string }) {
           </header>
           <DeploymentRows slug={slug} deployments={deployments.slice(0, recent)} />
         </section>
-        <TourPlace slug={slug} />
       </div>
       <Facts project={project} isServing={Boolean(serving)} />
     </div>

@@ -1,13 +1,14 @@
-import { Download, Ellipsis, ExternalLink, FileArchive, History, Rocket, Send, Square, Trash2 } from 'lucide-react'
-import { Suspense, lazy, useState } from 'react'
+import { Download, Ellipsis, ExternalLink, FileArchive, History, Rocket, RotateCw, Send, Square, Trash2 } from 'lucide-react'
+import { Suspense, useState } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
 import type { Project } from '../../../server/contract/projects.ts'
 import { useAction } from '../../api/actions.ts'
 import { useOffered } from '../../api/offered.ts'
 import { useLatest, useServing } from '../../api/queries.ts'
 import { Button, ButtonLink, IconButton } from '../../ui/button.tsx'
-import { NamedConfirm } from '../../ui/dialog.tsx'
+import { Dialog, NamedConfirm } from '../../ui/dialog.tsx'
 import { ProblemView } from '../../ui/feedback.tsx'
+import { lazyPart } from '../../ui/load-part.ts'
 import { Menu, MenuItem, MenuLine } from '../../ui/menu.tsx'
 import { openAddress } from '../frame/outside.ts'
 import { useShortcuts } from '../keyboard/shortcuts.ts'
@@ -17,16 +18,17 @@ import { useProjectUpload } from '../upload/use-project-upload.ts'
 import { useAddress } from './address.ts'
 import { DeployFolderDialog } from './deploy-folder-dialog.tsx'
 import { RollbackDialog } from './rollback-dialog.tsx'
+import { useRestart } from './use-restart.ts'
 
-const PromoteDialog = lazy(() => import('../promote/dialog.tsx'))
+const PromoteDialog = lazyPart(() => import('../promote/dialog.tsx'))
 
 /** Deploy, Open, Stop, Roll back, Delete: all that is done to a whole project. */
 export function ProjectActions({ project }: { project: Project }) {
-  const [opened, setDialog] = useState<'folder' | 'upload' | 'rollback' | 'delete' | null>(null)
+  const [opened, setDialog] = useState<'folder' | 'upload' | 'rollback' | 'stop' | 'delete' | null>(null)
   const [params, setParams] = useSearchParams()
   // The palette, or a link, leads here with the wish already put.
   const wish = params.get('do')
-  const dialog = opened ?? (wish === 'upload' ? wish : null)
+  const dialog = opened ?? (wish === 'upload' || wish === 'stop' ? wish : null)
   const crossing = wish === 'promote' || wish === 'pull' ? wish : null
   const crossings = useCrossings()
   const address = useAddress(project.slug)
@@ -37,10 +39,16 @@ export function ProjectActions({ project }: { project: Project }) {
   const offered = useOffered()
   const { upload, take } = useProjectUpload(project.slug)
   const deploy = useAction('deployProject', { onDone: ({ deployment_id }) => go(`/projects/${project.slug}/deployments/${deployment_id}`) })
-  const stop = useAction('stopProject', { done: `${project.name} is stopped. A deployment brings it back.` })
+  const stop = useAction('stopProject', { quiet: true, done: `${project.name} is stopped. Deploy it to start it again.`, onDone: () => close() })
+  const restart = useRestart(project.slug)
   const remove = useAction('deleteProject', { quiet: true, done: `${project.name} is deleted.`, onDone: () => go('/') })
   const isLive = Boolean(serving)
   const isStopped = project.status === 'inactive' || project.status === 'created'
+  const close = () => {
+    stop.reset()
+    setDialog(null)
+    if (wish === dialog) setParams({}, { replace: true })
+  }
   const deployIt = () => (project.is_connected ? deploy.mutate(input) : setDialog(offered.folders ? 'folder' : 'upload'))
   useShortcuts({
     deploy: () => !deploy.isPending && deployIt(),
@@ -74,8 +82,11 @@ export function ProjectActions({ project }: { project: Project }) {
             Pull to this machine…
           </MenuItem>
         )}
-        <MenuItem icon={Square} disabled={isStopped || stop.isPending} onSelect={() => stop.mutate(input)}>
-          Stop
+        <MenuItem icon={RotateCw} disabled={!serving || restart.isPending} onSelect={() => serving && restart.mutate(serving)}>
+          Restart
+        </MenuItem>
+        <MenuItem icon={Square} disabled={isStopped} onSelect={() => setDialog('stop')}>
+          Stop…
         </MenuItem>
         <MenuLine />
         <MenuItem icon={Trash2} danger onSelect={() => setDialog('delete')}>
@@ -87,10 +98,7 @@ export function ProjectActions({ project }: { project: Project }) {
         <UploadDialog
           name={project.name}
           onTake={take}
-          onOpenChange={() => {
-            setDialog(null)
-            if (wish === 'upload') setParams({}, { replace: true })
-          }}
+          onOpenChange={close}
         />
       )}
       {crossing && (
@@ -105,6 +113,22 @@ export function ProjectActions({ project }: { project: Project }) {
         </Suspense>
       )}
       {dialog === 'rollback' && <RollbackDialog slug={project.slug} onOpenChange={() => setDialog(null)} />}
+      {dialog === 'stop' && (
+        <Dialog
+          open
+          onOpenChange={close}
+          title={`Stop ${project.name}?`}
+          about="Visitors see a page that says that it is stopped. Its deployments, variables and data stay; deploy it to start it again."
+        >
+          {stop.error && <ProblemView problem={stop.error} />}
+          <footer className="dialog-foot">
+            <Button onClick={close}>Cancel</Button>
+            <Button kind="danger" busy={stop.isPending} onClick={() => stop.mutate(input)}>
+              Stop project
+            </Button>
+          </footer>
+        </Dialog>
+      )}
       <NamedConfirm
         open={dialog === 'delete'}
         onOpenChange={() => {

@@ -4,6 +4,7 @@ import { duration } from '../../ui/format.ts'
 import { useNow } from '../../ui/now.ts'
 import { StatusPlate, deploymentSign, projectSign } from '../../ui/status.tsx'
 import { isTerminal, tookMs } from '../deployments/progress.ts'
+import './project-plates.css'
 
 interface Props {
   project: Project
@@ -14,16 +15,17 @@ interface Props {
 
 /** Whether a version serves and, beside it, whether another one is being built. */
 export function ProjectPlates({ project, serving, latest }: Props) {
-  const isBuilding = project.status === 'building'
-  const running = isBuilding && latest && latest.target === 'production' && !isTerminal(latest.status) ? latest : null
   const isServing = Boolean(serving)
+  if (project.status !== 'building') return <StatusPlate sign={projectSign(project, isServing)} />
+  const running = latest && latest.target === 'production' && !isTerminal(latest.status) ? latest : null
   return (
-    <>
-      {(isServing || !isBuilding) && <StatusPlate sign={projectSign(project, isServing)} />}
-      {isBuilding && (
-        <StatusPlate sign={running ? deploymentSign(running.status) : projectSign(project)}>{running && <Elapsed deployment={running} />}</StatusPlate>
-      )}
-    </>
+    <span className="project-plates">
+      {isServing && <StatusPlate sign={projectSign(project, isServing)} />}
+      <StatusPlate sign={running ? deploymentSign(running.status) : projectSign(project)}>
+        {/* Its place is kept until the deployment is known. */}
+        {running ? <Elapsed deployment={running} /> : latest === undefined && <span className="plate-time plate-time-unknown">0 s</span>}
+      </StatusPlate>
+    </span>
   )
 }
 

@@ -6,7 +6,7 @@ import { useGlance } from '../../api/glances.ts'
 import { useOffered } from '../../api/offered.ts'
 import { useSparklines } from '../../api/queries.ts'
 import { frameworkName } from '../../ui/frameworks.ts'
-import { Mark, StatusPlate, deploymentSign, projectSign } from '../../ui/status.tsx'
+import { Mark, deploymentSign } from '../../ui/status.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { webAddress } from '../../ui/web-address.ts'
 import { Thumbnail } from '../pictures/thumbnail.tsx'
@@ -86,7 +86,7 @@ const ProjectRow = memo(function ProjectRow({ project, address, requests, settle
       </div>
       {hasRested ? <RestedParts project={project} requests={requests} settled={settled} /> : <span className="project-picture" />}
       <div className="project-status">
-        {hasRested ? <RestedPlates project={project} settled={settled} /> : <StatusPlate sign={projectSign(project)} />}
+        {hasRested ? <RestedPlates project={project} settled={settled} /> : <ProjectPlates project={project} serving={undefined} latest={undefined} />}
         {project.is_cold && project.last_request_at && (
           <span className="faint project-when">
             last visit <Ago at={project.last_request_at} />

@@ -1,5 +1,5 @@
 import { FileArchive, FolderOpen, GitBranch, LifeBuoy, X } from 'lucide-react'
-import { type FormEvent, Suspense, lazy, useEffect, useState } from 'react'
+import { type FormEvent, Suspense, useEffect, useState } from 'react'
 import { useLocation, useRouter } from 'wouter'
 import { useAction } from '../../api/actions.ts'
 import type { ApiProblem } from '../../api/problem.ts'
@@ -10,6 +10,7 @@ import { Button, IconButton } from '../../ui/button.tsx'
 import { ProblemView, Skeleton } from '../../ui/feedback.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { bytes, nameFrom, slugFrom } from '../../ui/format.ts'
+import { lazyPart, loadPart } from '../../ui/load-part.ts'
 import { Segments } from '../../ui/segments.tsx'
 import { spoken, useAddress } from '../project/address.ts'
 import { useFolderPicker } from '../project/folder-picker.ts'
@@ -20,7 +21,7 @@ import './source-form.css'
 
 type Kind = 'folder' | 'git' | 'archive' | 'sample'
 
-const SampleShelf = lazy(() => import('../samples/shelf.tsx'))
+const SampleShelf = lazyPart(() => import('../samples/shelf.tsx'))
 
 // Problems that a field shows better than a plate under the form.
 const slugProblems = ['slug_taken', 'slug_reserved']
@@ -84,7 +85,7 @@ export function SourceForm({ dropped, begin, onDone }: { dropped?: Dropped | nul
       if (!sample) return
       const made = await create.mutateAsync({ body: { name, slug } }).catch(() => null)
       if (!made) return
-      const { archiveOf } = await import('../samples/samples.ts')
+      const { archiveOf } = await loadPart(() => import('../samples/samples.ts'))
       void sendArchive(connection, base, { slug, file: await archiveOf(sample.name), type: 'application/gzip', is_new: true })
       return leave(`/projects/${slug}`)
     }

@@ -2,7 +2,9 @@ import { useQuery } from '@tanstack/react-query'
 import { Anchor, Rocket } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
 import { Link } from 'wouter'
+import type { Deployment } from '../../../server/contract/deployments.ts'
 import type { Project } from '../../../server/contract/projects.ts'
+import type { CallInput } from '../../api/client.ts'
 import { problemFrom } from '../../api/problem.ts'
 import { homeId } from '../../stores/address.ts'
 import { type Connection, useConnection } from '../../stores/connection.ts'
@@ -10,6 +12,7 @@ import { promotionKey, usePromotions } from '../../stores/promotions.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Empty, ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
+import { firstLine } from '../../ui/format.ts'
 import { projectSign } from '../../ui/status.tsx'
 import { DeploymentLine } from '../deployments/deployment-line.tsx'
 import { type SettingName, changesOf, compareSettings, compareVariables } from './compare.ts'
@@ -107,7 +110,7 @@ function Form({ from, targets, kind, slug, deploymentId, onDone }: FormProps) {
 
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    const found = here && away && sourceOf(here)
+    const found = here && away && sourceOf(here, away.is_instance ? from.name : null)
     if (!found || block !== null) return
     const wish: Wish = {
       from: { client: from.client, slug },
@@ -172,9 +175,21 @@ function Cargo({ here, kind }: { here: SourceSide; kind: Props['kind'] }) {
   )
 }
 
-function sourceOf({ is_instance, deployment, project }: SourceSide): Wish['source'] | null {
-  if (is_instance) return deployment ? { kind: 'archive', deployment_id: deployment.id } : null
+/** `fromName`: what the target is told of where it comes from; null for a hosted account, which does not take that. */
+function sourceOf({ is_instance, deployment, project }: SourceSide, fromName: string | null): Wish['source'] | null {
+  if (is_instance && deployment)
+    return { kind: 'archive', deployment_id: deployment.id, ...(fromName !== null && { commit: commitOf(deployment, fromName) }) }
+  if (is_instance) return null
   return project.repo_url === null ? null : { kind: 'git', repo_url: project.repo_url, repo_branch: project.repo_branch }
+}
+
+/** A folder or an archive has no commit: then it says where it comes from. */
+function commitOf({ commit_sha, commit_message, commit_author }: Deployment, fromName: string): CallInput<'uploadProject'>['query'] {
+  return {
+    ...(commit_sha !== null && { commit_sha }),
+    commit_message: firstLine(commit_message ?? '') || `Promoted from ${fromName}`,
+    ...(commit_author !== null && { commit_author }),
+  }
 }
 
 function aboutProject(found: Project | null | undefined): string {
@@ -185,7 +200,7 @@ function aboutProject(found: Project | null | undefined): string {
 
 /** Why nothing can go, in one sentence. */
 function obstacleOf(here: SourceSide, away: TargetSide, fromName: string): string | null {
-  const source = sourceOf(here)
+  const source = sourceOf(here, null)
   if (!source)
     return here.is_instance
       ? 'Nothing of this project was ever ready: deploy it first, then it can go elsewhere.'

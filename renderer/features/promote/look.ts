@@ -3,6 +3,7 @@ import type { PlanName } from '../../../server/contract/instance.ts'
 import { plans } from '../../../server/contract/plans.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import type { Client } from '../../api/client.ts'
+import { findDatabase } from '../../api/database.ts'
 import { problemFrom } from '../../api/problem.ts'
 import { sessionOf } from '../../api/queries.ts'
 import type { VariableName } from './compare.ts'
@@ -68,10 +69,10 @@ async function lookAt(client: Client, slug: string, signal: AbortSignal): Promis
   if (!project) return { project: null, variables: [], has_database: false, domains: [], ...about }
   const [variables, database, domains] = await Promise.all([
     client.call('listEnvVars', { params, signal }).then(({ env_vars }) => env_vars.map(({ key, environment }) => ({ key, environment }))),
-    client.call('getDatabase', { params, signal }).then(() => true, absent('database_not_found')),
+    findDatabase(client, session !== null, slug, signal),
     client.call('listProjectDomains', { params, signal }).then((answer) => answer.domains.map(({ hostname }) => hostname)),
   ])
-  return { project, variables, has_database: database === true, domains, ...about }
+  return { project, variables, has_database: database !== null, domains, ...about }
 }
 
 async function deploymentOf(client: Client, slug: string, id: string | null, signal: AbortSignal): Promise<Deployment | null> {

@@ -13,12 +13,12 @@ import { Mark } from '../../ui/status.tsx'
 import { Keys } from '../keyboard/keys.tsx'
 import { useAddress } from '../project/address.ts'
 import { type TourStep, stepsOf } from './steps.ts'
-import { useKept, useTour } from './store.ts'
+import { useTour } from './store.ts'
 import './card.css'
 
 /** A list that ticks itself while one goes on; it asks for nothing and hides nothing. */
 export default function TourCard({ slug }: { slug: string }) {
-  const { done } = useKept()
+  const done = useTour((state) => state.done)
   const { close, tick } = useTour.getState()
   const steps = useSteps(slug, done)
   const ticked = steps.filter((step) => step.is_done)

@@ -1,20 +1,24 @@
-import { Suspense, lazy } from 'react'
+import { Suspense } from 'react'
 import type { Project } from '../../../server/contract/projects.ts'
 import { useProjects } from '../../api/queries.ts'
-import { useKept } from './store.ts'
+import { homeId } from '../../stores/address.ts'
+import { useConnection } from '../../stores/connection.ts'
+import { lazyPart } from '../../ui/load-part.ts'
+import { useTour } from './store.ts'
 
-const TourCard = lazy(() => import('./card.tsx'))
+const TourCard = lazyPart(() => import('./card.tsx'))
 
 /** Whoever has more projects knows the way. */
 const few = 6
 
-/** Where the first steps show: once something was deployed, until they are closed. `slug`: on the page of this project. */
-export function TourPlace({ slug }: { slug?: string }) {
-  const { wish } = useKept()
+/** The first steps show in one place, the list of projects at home, from the first deployment until they are closed. */
+export function TourPlace() {
+  const wish = useTour((state) => state.wish)
+  const isHome = useConnection(({ current }) => current.id === homeId)
   const { data, hasNextPage } = useProjects()
-  if (wish === 'closed' || !data) return null
+  if (!isHome || wish === 'closed' || !data) return null
   const all = data.pages.flatMap((page) => page.projects)
-  const project = slug === undefined ? liveliest(all) : all.find((one) => one.slug === slug)
+  const project = liveliest(all)
   if (!project) return null
   if (wish === 'by_itself' && (hasNextPage || all.length > few || !all.some(({ status }) => status === 'live'))) return null
   return (

@@ -30,14 +30,14 @@ export function stepsOf(facts: TourFacts, before: readonly string[]): TourStep[]
     {
       id: 'visit',
       title: 'See it at its address',
-      words: 'It runs, and answers to everybody on this machine.',
+      words: 'It runs, and answers at this address.',
       to: facts.address ?? root,
       is_done: facts.was_visited,
     },
     {
       id: 'again',
-      title: 'Change something, and bring it in again',
-      words: 'What serves goes on serving until the new version answers.',
+      title: 'Change something and deploy again',
+      words: 'No downtime: the current version stays live until the new one is healthy.',
       to: root,
       is_done: facts.ready_deployments > 1,
     },

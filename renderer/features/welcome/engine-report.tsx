@@ -24,13 +24,16 @@ export function EngineReport() {
         <p className="quiet">{runtime.reason}</p>
         {!isDocker && (
           <p className="quiet">
-            For containers start Docker, OrbStack, Colima or Podman, and then Homeport again. <HelpLink topic="engine">Which, and how</HelpLink>
+            {runtime.is_forced
+              ? 'To use containers, start Homeport without --runtime process.'
+              : 'To use containers, start Docker, OrbStack, Colima or Podman, then restart Homeport.'}{' '}
+            <HelpLink topic="engine">Learn more</HelpLink>
           </p>
         )}
       </div>
-      {!isDocker && (
+      {!isDocker && !runtime.is_forced && (
         <Button kind="bare" busy={isFetching} onClick={() => void cache.invalidateQueries({ queryKey: keys.session })}>
-          Look again
+          Check again
         </Button>
       )}
     </section>

@@ -33,7 +33,7 @@ export async function firstRun(teller: Teller): Promise<void> {
   const head = desk.locator('.report-head')
   await expect(head.getByText('Ready')).toBeVisible()
   await expect(desk.locator('.log-text', { hasText: 'compiled Hello, harbour' })).toBeVisible()
-  await expect(head.getByText('In service')).toBeVisible()
+  await expect(head.getByText('Current')).toBeVisible()
 
   const open = head.getByRole('link', { name: 'Open' })
   await expect(open).toHaveAttribute('href', `http://my-grand-cafe.localhost:${new URL(home.platform.edge_url).port}/`)

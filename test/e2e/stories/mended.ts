@@ -39,6 +39,6 @@ export async function brokenAndMended(teller: Teller): Promise<void> {
   made.commit(app('two'), 'Mend it')
   await hand.press(desk.getByRole('button', { name: 'Deploy', exact: true }))
   await expect(desk.locator('.report-head')).toContainText('Mend it')
-  await expect(desk.locator('.report-head')).toContainText('In service')
+  await expect(desk.locator('.report-head')).toContainText('Current')
   expect((await home.edge('mended.localhost')).body).toContain('two')
 }

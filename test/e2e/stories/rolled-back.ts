@@ -21,6 +21,6 @@ export async function rolledBack(teller: Teller): Promise<void> {
   await hand.pick(more, 'Roll back…')
   await hand.press(dialog.getByRole('listitem').filter({ hasText: 'First' }).getByRole('button', { name: 'Roll back to this' }))
   await expect(desk.locator('.report-head')).toContainText('Rolled back')
-  await expect(desk.locator('.report-head')).toContainText('In service')
+  await expect(desk.locator('.report-head')).toContainText('Current')
   expect((await home.edge('rolled.localhost')).body).toContain('old and good')
 }

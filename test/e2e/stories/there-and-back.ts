@@ -29,13 +29,13 @@ export async function thereAndBack(teller: Teller): Promise<void> {
   // On a phone it stands in the bar at the top.
   const front = desk.getByRole('region', { name: 'Instance in front' }).or(desk.getByRole('link', { name: /^Lagoon.*, projects$/ }))
   await hand.pick(desk.getByRole('button', { name: 'More actions' }), 'Promote…')
-  await expect(dialog.getByText('There is none of this slug: a new project is made.')).toBeVisible()
+  await expect(dialog.getByText('No project has this slug. A new project is created.')).toBeVisible()
   await hand.press(dialog.getByRole('checkbox', { name: 'TIDES' }))
   await expect(dialog.getByRole('checkbox', { name: 'TIDES' })).toBeChecked()
   await hand.press(dialog.getByRole('button', { name: 'Promote to Lagoon' }))
   await expect(desk).toHaveURL(/\/app\/on\/[^/]+\/projects\/voyager\/deployments\/dpl_/)
   await expect(front).toContainText('Lagoon')
-  await expect(desk.locator('.report-head')).toContainText('In service')
+  await expect(desk.locator('.report-head')).toContainText('Current')
   expect((await far.edge('voyager.localhost')).body).toContain('from the quay')
   const there = (await far.api<{ env_vars: EnvVar[] }>('GET', '/v1/projects/voyager/env-vars')).body.env_vars
   expect(there.map(({ key, value }) => [key, value])).toEqual([['TIDES', 'high']])
@@ -61,7 +61,7 @@ export async function thereAndBack(teller: Teller): Promise<void> {
   await hand.pick(desk.getByRole('button', { name: 'More actions' }), 'Pull to this machine…')
   await hand.press(dialog.getByRole('button', { name: 'Pull to this machine' }))
   await expect(desk).toHaveURL(/\/app\/projects\/voyager\/deployments\/dpl_/)
-  await expect(desk.locator('.report-head')).toContainText('In service')
+  await expect(desk.locator('.report-head')).toContainText('Current')
   expect((await home.edge('voyager.localhost')).body).toContain('from the quay')
 
   // From here on the page had no use for the token, and did not have it.
