@@ -121,14 +121,16 @@ test('what was added shows at once, however long the list takes, and the notice 
   await desk.goto(`${home.platform.dashboard_url}projects/quick/environment?do=import`)
   const dialog = desk.getByRole('dialog', { name: 'Add from a .env file' })
   await dialog.getByLabel('Content of the file').fill('ONE=1\nTWO=2')
-  const held: (() => void)[] = []
-  await desk.route(/\/env-vars$|\/deployments\?/, (route) => (route.request().method() === 'GET' ? held.push(() => void route.continue()) : route.continue()))
+  const released = Promise.withResolvers<void>()
+  await desk.route(/\/env-vars$|\/deployments\?/, async (route) => {
+    if (route.request().method() === 'GET') await released.promise
+    await route.continue()
+  })
   await dialog.getByRole('button', { name: 'Add 2 variables' }).click()
   await expect(dialog).toBeHidden()
   await expect(group(desk, 'Production and previews').getByRole('listitem')).toHaveCount(2)
   await expect(desk.getByText('changed since the app was deployed')).toHaveCount(0)
-  await desk.unrouteAll()
-  for (const go of held) go()
+  released.resolve()
   const notice = desk.locator('.deployment-news')
   await expect(notice).toBeVisible()
   const height = (await notice.boundingBox())?.height

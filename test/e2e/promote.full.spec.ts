@@ -292,7 +292,7 @@ test('a failure on the way says where it is, and the next try goes on from there
   await there.api('DELETE', '/v1/projects/cargo')
   let sources = 0
   desk.on('request', (request) => request.url().endsWith('/source') && sources++)
-  await desk.route('**/v1/projects/cargo/upload', (route) => route.abort())
+  await desk.route('**/v1/projects/cargo/upload*', (route) => route.abort())
   const begin = async () => {
     await desk.goto(`${home.platform.dashboard_url}projects/cargo?do=promote`)
     await dialog(desk).getByRole('checkbox', { name: 'CRANE' }).check()
@@ -308,7 +308,7 @@ test('a failure on the way says where it is, and the next try goes on from there
   expect((await there.api('GET', '/v1/projects/cargo')).status).toBe(404)
 
   await begin()
-  await desk.unroute('**/v1/projects/cargo/upload')
+  await desk.unroute('**/v1/projects/cargo/upload*')
   await plate(desk).getByRole('button', { name: 'Try again' }).click()
   await expect(desk).toHaveURL(/\/on\/.*\/projects\/cargo\/deployments\/dpl_/)
   await expect(desk.locator('.report-head').getByText('Ready', { exact: true })).toBeVisible()
