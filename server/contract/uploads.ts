@@ -19,8 +19,16 @@ export const uploadOperations = {
     access: 'caller',
     params: projectParams,
     query: z.object({
-      commit_sha: z.string().regex(/^[0-9a-f]{7,64}$/).optional(),
-      commit_message: z.string().min(1).max(500).optional().describe('What the archive was made of, where that is known; shown as for a commit of a repository (our reading).'),
+      commit_sha: z
+        .string()
+        .regex(/^[0-9a-f]{7,64}$/)
+        .optional(),
+      commit_message: z
+        .string()
+        .min(1)
+        .max(500)
+        .optional()
+        .describe('What the archive was made of, where that is known; shown as for a commit of a repository (our reading).'),
       commit_author: z.string().min(1).max(200).optional(),
     }),
     upload: { types: archiveTypes, max_bytes: limits.upload.packed_bytes },

@@ -19,7 +19,11 @@ export function createUploadHandlers(deps: FeatureDeps): Pick<Handlers<Context>,
         throw signal.aborted ? new Problem('bad_request', 'The connection ended before the archive was taken.', { cause: error }) : error
       })
       try {
-        return await enqueueAndShow(deps, context, { project_id: project.id, trigger: 'upload', source: { kind: 'archive', file: archive.file, commit: query } })
+        return await enqueueAndShow(deps, context, {
+          project_id: project.id,
+          trigger: 'upload',
+          source: { kind: 'archive', file: archive.file, commit: query },
+        })
       } finally {
         await archive.discard()
       }

@@ -114,4 +114,3 @@ test('a page learns without an error whether there is a database', async () => {
   const { database } = (await world.ask('owner', 'POST', at)).body
   expect(await look()).toEqual({ database, unavailable: null })
 })
-

@@ -47,7 +47,14 @@ describe('what no pattern knows', () => {
   })
 
   test('the source that Node shows above an error is not quoted in its place', () => {
-    const lines = ['/app/server.js:2', "throw new Error('DATABASE_URL is not set')", '^', '', 'Error: DATABASE_URL is not set', '    at /app/server.js:2:7']
+    const lines = [
+      '/app/server.js:2',
+      "throw new Error('DATABASE_URL is not set')",
+      '^',
+      '',
+      'Error: DATABASE_URL is not set',
+      '    at /app/server.js:2:7',
+    ]
     expect(explainFailure(lines, 'start', ended).line).toBe('Error: DATABASE_URL is not set')
   })
 

@@ -33,11 +33,7 @@ test('a restart keeps it answering; stop asks first, and a deployment starts it 
   await expect(desk.locator(title)).toContainText('Live')
 })
 
-test('a version that serves stays live while the next one is built, and is what its row shows after a cancel', async ({
-  desk,
-  home,
-  repository,
-}) => {
+test('a version that serves stays live while the next one is built, and is what its row shows after a cancel', async ({ desk, home, repository }) => {
   const folder = mkdtempSync(join(tmpdir(), 'homeport-e2e-'))
   const made = repository(app('one'))
   await home.createProject({ slug: 'steady', name: 'Steady', repo_url: made.url })

@@ -12,10 +12,7 @@ const isToDo = (page: Page, title: string) => expect(step(page, title).getByRole
 
 test('a sample goes from the first screen to its address, by mouse', async ({ desk, home }) => {
   await expect(desk.getByRole('heading', { name: 'Bring in your first app', exact: true })).toBeVisible()
-  await expect(desk.getByRole('region', { name: 'Runtime' }).getByRole('link', { name: 'Learn more' })).toHaveAttribute(
-    'href',
-    '/app/help/engine',
-  )
+  await expect(desk.getByRole('region', { name: 'Runtime' }).getByRole('link', { name: 'Learn more' })).toHaveAttribute('href', '/app/help/engine')
   await expect(desk.getByText('To use containers, start Homeport without --runtime process.')).toBeVisible()
   await desk.getByRole('button', { name: 'Take a sample' }).click()
   await desk.getByRole('radio', { name: /^Guest book/ }).check()

@@ -79,7 +79,7 @@ export const screens = (scene: SceneIds): Screen[] => [
     name: 'promote-again',
     path: 'projects/harbour-shop?do=promote',
     before: withBerth,
-    act: (page) => page.getByText('is there already').waitFor(),
+    act: (page) => page.getByText('It gets a new deployment.').waitFor(),
   },
   { name: 'promote-nowhere', path: 'projects/harbour-shop?do=promote', act: (page) => page.getByText('No other instance yet').waitFor() },
   {

@@ -95,7 +95,8 @@ describe('the client of a remote instance', () => {
 })
 
 describe('a part of the page', () => {
-  const failing = (times: number) => () => (times-- > 0 ? Promise.reject(new TypeError('Failed to fetch dynamically imported module')) : Promise.resolve('here'))
+  const failing = (times: number) => () =>
+    times-- > 0 ? Promise.reject(new TypeError('Failed to fetch dynamically imported module')) : Promise.resolve('here')
   const wait = () => Promise.resolve()
   const reload = () => Promise.resolve()
 

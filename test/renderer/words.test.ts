@@ -144,5 +144,10 @@ describe('the line where it went wrong', () => {
 })
 
 function step(index: number): Step {
-  return { name: (['clone', 'install', 'build', 'start', 'route'] as const)[index] ?? 'route', status: 'pending', started_at: null, finished_at: null }
+  return {
+    name: (['clone', 'install', 'build', 'start', 'route'] as const)[index] ?? 'route',
+    status: 'pending',
+    started_at: null,
+    finished_at: null,
+  }
 }

@@ -46,10 +46,7 @@ function Report({ slug, deployment }: { slug: string; deployment: DeploymentDeta
   const hasPicture = deployment.screenshots.desktop || deployment.screenshots.mobile
   // Looked for once, when the log is whole: it may be long.
   const isWhole = stream.name === 'ended'
-  const fault = useMemo(
-    () => (deployment.status === 'failed' && isWhole ? findFault(store.lines, deployment) : null),
-    [deployment, isWhole, store],
-  )
+  const fault = useMemo(() => (deployment.status === 'failed' && isWhole ? findFault(store.lines, deployment) : null), [deployment, isWhole, store])
   // The line where it went wrong stands on top: what is below it waits for the moment until it is known.
   const waitsForFault = deployment.error !== null && (stream.name === 'connecting' || stream.name === 'open')
   if (waitsForFault && !hasShown) return <SkeletonRows rows={9} height={48} />

@@ -181,9 +181,7 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
       {shown?.name === 'add' && (
         <AddDialog slug={slug} known={data} begin={params.get('key') ?? ''} onOpenChange={close} onAdded={added} onFile={bring} />
       )}
-      {shown?.name === 'import' && (
-        <ImportDialog slug={slug} known={data} start={shown} onOpenChange={close} onAdded={added} />
-      )}
+      {shown?.name === 'import' && <ImportDialog slug={slug} known={data} start={shown} onOpenChange={close} onAdded={added} />}
       {shown?.name === 'edit' && <EditDialog slug={slug} variable={shown.variable} onOpenChange={close} onChanged={() => changed(null)} />}
       {shown?.name === 'delete' && (
         <DeleteDialog slug={slug} variable={shown.variable} onOpenChange={close} onDeleted={() => void deleted(shown.variable)} />

@@ -55,7 +55,10 @@ export function Frame({ children }: { children: ReactNode }) {
 
   // What was under way when the page was closed; only once it is known which instances there are.
   useEffect(() => {
-    if (isListed && recall(keptPromotions) !== null) void loadPart(() => import('../promote/promote.ts')).then(({ takeUp }) => takeUp()).catch(() => undefined)
+    if (isListed && recall(keptPromotions) !== null)
+      void loadPart(() => import('../promote/promote.ts'))
+        .then(({ takeUp }) => takeUp())
+        .catch(() => undefined)
   }, [isListed])
   useEffect(() => setRailOpen(false), [location, setRailOpen])
   useEffect(() => {

@@ -29,13 +29,15 @@ export function useHealthNotices({ id, client }: Connection): void {
     if (!isOwner) return undefined
     const stopped = new AbortController()
     // Nobody waits for it: it has no place in the first screen.
-    void loadPart(() => import('./health.ts')).then(({ watchHealth }) => {
-      if (stopped.signal.aborted) return
-      stopped.signal.addEventListener(
-        'abort',
-        watchHealth(client, boardOf(useNotices.getState().boards, id).notices, (notice) => useNotices.getState().tell(id, notice)),
-      )
-    }).catch(() => undefined)
+    void loadPart(() => import('./health.ts'))
+      .then(({ watchHealth }) => {
+        if (stopped.signal.aborted) return
+        stopped.signal.addEventListener(
+          'abort',
+          watchHealth(client, boardOf(useNotices.getState().boards, id).notices, (notice) => useNotices.getState().tell(id, notice)),
+        )
+      })
+      .catch(() => undefined)
     return () => stopped.abort()
   }, [id, client, isOwner])
 }

@@ -142,12 +142,8 @@ function ProjectActs({ slug, ...group }: GroupProps & { slug: string }) {
   const acts: Act[] = [
     ...(project.is_connected ? [{ text: 'Deploy', icon: <Rocket size={16} aria-hidden />, run: () => deploy.mutate({ params: { slug } }) }] : []),
     { text: 'Deploy an archive: upload a .zip or .tar.gz…', icon: <FileArchive size={16} aria-hidden />, run: () => go(`${root}?do=upload`) },
-    ...(address && serving
-      ? [{ text: 'Open in the browser', icon: <ExternalLink size={16} aria-hidden />, run: () => openAddress(address) }]
-      : []),
-    ...(secure && serving
-      ? [{ text: 'Open over HTTPS', icon: <LockKeyhole size={16} aria-hidden />, run: () => openAddress(secure) }]
-      : []),
+    ...(address && serving ? [{ text: 'Open in the browser', icon: <ExternalLink size={16} aria-hidden />, run: () => openAddress(address) }] : []),
+    ...(secure && serving ? [{ text: 'Open over HTTPS', icon: <LockKeyhole size={16} aria-hidden />, run: () => openAddress(secure) }] : []),
     ...(crossings.promote
       ? [{ text: 'Promote to another instance…', icon: <Send size={16} aria-hidden />, run: () => go(`${root}?do=promote`) }]
       : []),

@@ -94,13 +94,7 @@ export function ProjectActions({ project }: { project: Project }) {
         </MenuItem>
       </Menu>
       {dialog === 'folder' && <DeployFolderDialog project={project} onOpenChange={() => setDialog(null)} onUpload={() => setDialog('upload')} />}
-      {dialog === 'upload' && (
-        <UploadDialog
-          name={project.name}
-          onTake={take}
-          onOpenChange={close}
-        />
-      )}
+      {dialog === 'upload' && <UploadDialog name={project.name} onTake={take} onOpenChange={close} />}
       {crossing && (
         <Suspense>
           <PromoteDialog

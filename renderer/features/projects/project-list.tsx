@@ -86,7 +86,11 @@ const ProjectRow = memo(function ProjectRow({ project, address, requests, settle
       </div>
       {hasRested ? <RestedParts project={project} requests={requests} settled={settled} /> : <span className="project-picture" />}
       <div className="project-status">
-        {hasRested ? <RestedPlates project={project} settled={settled} /> : <ProjectPlates project={project} serving={undefined} latest={undefined} />}
+        {hasRested ? (
+          <RestedPlates project={project} settled={settled} />
+        ) : (
+          <ProjectPlates project={project} serving={undefined} latest={undefined} />
+        )}
         {project.is_cold && project.last_request_at && (
           <span className="faint project-when">
             last visit <Ago at={project.last_request_at} />
@@ -116,7 +120,9 @@ function RestedParts({ project, requests, settled }: Omit<RowProps, 'address'>) 
               <Mark sign={deploymentSign(shown.status)} size={9} label={deploymentSign(shown.status).word} />
               <Ago at={shown.created_at} />
               {shown.branch && <span className="clip">on {shown.branch}</span>}
-              {latest && latest.id !== shown.id && latest.target === 'production' && latest.status === 'failed' && <span className="project-failed">then one failed</span>}
+              {latest && latest.id !== shown.id && latest.target === 'production' && latest.status === 'failed' && (
+                <span className="project-failed">then one failed</span>
+              )}
             </span>
           </>
         )}

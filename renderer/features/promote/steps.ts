@@ -13,7 +13,9 @@ export interface Wish {
   from: { client: Client; slug: string }
   to: { client: Client; slug: string }
   /** `archive`: what this deployment was built from; `git`: the head of the repository, for an instance that gives no sources away. */
-  source: { kind: 'archive'; deployment_id: string; commit?: CallInput<'uploadProject'>['query'] } | { kind: 'git'; repo_url: string; repo_branch: string }
+  source:
+    | { kind: 'archive'; deployment_id: string; commit?: CallInput<'uploadProject'>['query'] }
+    | { kind: 'git'; repo_url: string; repo_branch: string }
   /** Of a project that is yet to be made; null for one that is there. */
   new_name: string | null
   settings: NonNullable<CallInput<'updateProject'>['body']>
@@ -123,11 +125,16 @@ export const steps: Record<PromotionStepName, Step> = {
     keep()
     const archive = done.archive ?? new Blob()
     onProgress(0, archive.size)
-    const { deployment } = await to.client.upload('uploadProject', { params: { slug: to.slug }, query: (source.kind === 'archive' && source.commit) || {} }, archive, {
-      type: 'application/gzip',
-      signal,
-      onProgress,
-    })
+    const { deployment } = await to.client.upload(
+      'uploadProject',
+      { params: { slug: to.slug }, query: (source.kind === 'archive' && source.commit) || {} },
+      archive,
+      {
+        type: 'application/gzip',
+        signal,
+        onProgress,
+      },
+    )
     return { note: '', deployment }
   },
 
