@@ -3,7 +3,7 @@ import { limits } from '../contract/limits.ts'
 import { isBranchName } from '../contract/shared.ts'
 import { parseAddress, restrictToPublic } from './address.ts'
 import { connectUrl, fetchEnvironment, fetchSettings, safeSettings } from './environment.ts'
-import { explainLocal, type GitHost, missingGit, usable } from './git.ts'
+import { explainLocal, type GitHost, missingGit, usable } from './git-fetch.ts'
 import { type GitRun, runGit } from './process.ts'
 import { SourceFailure, type SourceRequest } from './source.ts'
 

@@ -2,7 +2,9 @@ import { constants } from 'node:fs'
 import { copyFile, lstat, mkdir, readlink, realpath, stat, symlink } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative } from 'node:path'
 import { filesOf } from '../lib/folder-files.ts'
-import { describeFolder, listFiles, staysInside, type GitHost } from './git.ts'
+import { describeFolder, listFiles } from './git.ts'
+import type { GitHost } from './git-fetch.ts'
+import { staysInside } from './links.ts'
 import { SourceFailure, type FetchOptions, type Source } from './source.ts'
 
 const copiedAtOnce = 16
@@ -19,12 +21,46 @@ export async function fetchFolder(path: string, options: FetchOptions, host: Git
   const description = await describeFolder(from, host, signal)
   const listed = description.is_git ? await listFiles(from, host, signal) : null
   note(`Copying the folder ${path}${listed ? ', without what git ignores' : ', without node_modules and what .gitignore names'}.`)
-  const copied = await copyAll(listed ?? filesOf(from, note), { from, target, note, signal })
+  const copied = await copyAll(listed ? withSubmodules(listed, from, note, (path) => listFiles(path, host, signal)) : filesOf(from, note), {
+    from,
+    target,
+    note,
+    signal,
+  })
   note(
     `${copied} files copied${description.commit_sha ? `; commit ${description.commit_sha.slice(0, 12)}${description.is_dirty ? ' with changes that no commit holds' : ''}` : ''}.`,
   )
   const { branch, commit_sha, commit_message, commit_author, is_dirty } = description
   return { folder: target, branch, commit_sha, commit_message, commit_author, is_dirty }
+}
+
+/** Files of submodules as they are in the folder. git names only their own folders; with a slash at the end it is a repository that git does not know. */
+async function* withSubmodules(
+  names: Iterable<string>,
+  from: string,
+  note: (line: string) => void,
+  list: (path: string) => Promise<string[] | null>,
+): AsyncGenerator<string> {
+  for (const name of names) {
+    const path = join(from, name)
+    const info = name.endsWith('/') ? null : await lstat(path).catch(() => null)
+    if (!info?.isDirectory()) {
+      yield name
+      continue
+    }
+    const inside = await lstat(join(path, '.git')).then(
+      () => list(path),
+      () => null,
+    )
+    if (inside)
+      yield* withSubmodules(
+        inside.map((one) => `${name}/${one}`),
+        from,
+        note,
+        list,
+      )
+    else note(`Warning: the submodule ${name} is empty. Run git submodule update --init in the folder, then deploy again.`)
+  }
 }
 
 async function realFolder(path: string): Promise<string> {
@@ -69,7 +105,7 @@ async function copyOne(name: string, copy: Copy, made: Map<string, Promise<unkno
   const info = await lstat(path).catch(() => null)
   if (!info) return false // deleted, but not yet for git
   if (info.isDirectory()) {
-    copy.note(`Left out ${name.replace(/\/$/, '')}: a repository of its own (submodule).`)
+    copy.note(`Left out ${name.replace(/\/$/, '')}: a repository of its own.`)
     return false
   }
   const destination = join(copy.target, name)

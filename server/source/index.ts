@@ -1,4 +1,4 @@
-import { mkdir, readdir, rm } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Clock, systemClock, timeoutSignal } from '../lib/clock.ts'
 import { ArchiveFault, unpackArchive } from './archive.ts'
@@ -7,7 +7,9 @@ import { gitEnvironment } from './environment.ts'
 import { runGit } from './process.ts'
 import { fetchFolder } from './folder.ts'
 import { type BranchesRequest, listBranches } from './branches.ts'
-import { describeFolder, fetchGit, type FolderDescription, type GitHost } from './git.ts'
+import { describeFolder, fetchGit, type FolderDescription } from './git.ts'
+import type { GitHost } from './git-fetch.ts'
+import { pointerWarning } from './large-files.ts'
 import { SourceFailure, type FetchOptions, type Source } from './source.ts'
 
 export { SourceFailure, type FetchOptions, type Source, type SourceRequest } from './source.ts'
@@ -37,8 +39,10 @@ export function createSource({ environment, clock = systemClock }: { environment
       const { request, into } = fetch
       await mkdir(into, { recursive: true })
       try {
-        if (request.kind === 'archive') return await fetchArchive(request.file, fetch)
-        return await (request.kind === 'git' ? fetchGit(request, fetch, host) : fetchFolder(request.path, fetch, host))
+        const source = await fetchKind(fetch, host)
+        const warning = await pointerWarning(source.folder, pointerAdvice[request.kind])
+        if (warning !== undefined) fetch.log.note('clone', warning)
+        return source
       } catch (error) {
         await empty(into)
         throw error
@@ -61,10 +65,27 @@ export function createSource({ environment, clock = systemClock }: { environment
   }
 }
 
+function fetchKind(fetch: FetchOptions, host: GitHost): Promise<Source> {
+  const { request } = fetch
+  if (request.kind === 'archive') return fetchArchive(request.file, fetch)
+  return request.kind === 'git' ? fetchGit(request, fetch, host) : fetchFolder(request.path, fetch, host)
+}
+
+const pointerAdvice = {
+  git: 'Install git-lfs on the machine of this instance, then deploy again; where repositories of other people are deployed, it is not used.',
+  folder: 'Run git lfs pull in the folder, then deploy again.',
+  archive: 'Run git lfs pull before you pack the archive.',
+}
+
 async function fetchArchive(file: string, { into, log, signal }: FetchOptions): Promise<Source> {
   try {
     const { folder, files, left_out, bytes } = await unpackArchive(file, join(into, 'source'), signal)
     log.note('clone', `${files} files unpacked from the archive, ${bytes} bytes.`)
+    if (await readFile(join(folder, '.gitmodules'), 'utf8').catch(() => ''))
+      log.note(
+        'clone',
+        'Warning: the archive comes from a repository with submodules. Archives that hosts make leave them out: their folders may be empty.',
+      )
     if (left_out > 0) log.note('clone', `Left out ${left_out} entries that tools make (node_modules, .git and the like).`)
     return { folder, branch: null, commit_sha: null, commit_message: null, commit_author: null, is_dirty: false }
   } catch (error) {

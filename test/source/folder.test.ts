@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -8,13 +9,14 @@ import { recordLog } from '../support/runtime.ts'
 
 const source = createSource({ environment: { PATH: process.env.PATH } })
 let into: string
+let log = recordLog()
 beforeEach(() => {
+  log = recordLog()
   into = mkdtempSync(join(tmpdir(), 'homeport-into-'))
 })
 afterEach(() => rmSync(into, { recursive: true, force: true }))
 
-const fetch = (path: string) =>
-  source.fetchSource({ request: { kind: 'folder', path }, into, log: recordLog(), signal: new AbortController().signal })
+const fetch = (path: string) => source.fetchSource({ request: { kind: 'folder', path }, into, log, signal: new AbortController().signal })
 const copied = (folder = into) =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => !entry.isDirectory())
@@ -47,6 +49,28 @@ describe('a folder that git knows', () => {
     expect(dirty.is_dirty).toBe(true)
     expect(copied(dirty.folder)).toEqual(['.gitignore', 'a.txt', 'new.txt'])
     expect(readFileSync(join(dirty.folder, 'a.txt'), 'utf8')).toBe('changed')
+  })
+
+  test('has the files of its submodules, as they are; an empty one is named', async () => {
+    const library = makeRepository({ 'lib.js': '1', '.gitignore': 'dist\n' })
+    execFileSync('git', ['-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', library.url, 'lib'], { cwd: repository.folder })
+    repository.commit({}, 'A submodule')
+    write(repository.folder, { 'lib/new.js': '2', 'lib/dist/x.js': '3' })
+    expect(copied((await fetch(repository.folder)).folder)).toEqual([
+      '.gitignore',
+      '.gitmodules',
+      'a.txt',
+      'lib/.gitignore',
+      'lib/lib.js',
+      'lib/new.js',
+      'sub/b.txt',
+    ])
+    rmSync(into, { recursive: true })
+    rmSync(join(repository.folder, 'lib'), { recursive: true })
+    mkdirSync(join(repository.folder, 'lib'))
+    await fetch(repository.folder)
+    expect(log.lines.join('\n')).toContain('Warning: the submodule lib is empty.')
+    library.remove()
   })
 
   test('keeps links that stay inside, and no other', async () => {
