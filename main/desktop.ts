@@ -29,6 +29,8 @@ export interface DesktopOptions {
   updates: Pick<UpdatesOptions, 'off' | 'page' | 'key' | 'installs_at_end' | 'load'>
   hasTrayHost(): Promise<boolean>
   platform: NodeJS.Platform
+  /** The process, by which whoever started it may speak to it. */
+  parent: NodeJS.EventEmitter
   clock: Clock
   openCity(journal: Journal): Promise<City>
   /** Where the log is written beside its file. */
@@ -49,6 +51,7 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   // Electron's lock is per folder of user data: so it is one instance per data folder, before anything of it is opened.
   app.setPath('userData', folder)
   if (!app.requestSingleInstanceLock()) {
+    options.echo?.('Homeport already runs on this data folder; its window comes to the front.\n')
     app.exit(0)
     return
   }
@@ -94,6 +97,11 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
     if (!ending) void endInOrder().then(() => app.quit())
   })
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => app.quit())
+  // On Windows `npm start` passes Ctrl-C on like this, and its terminal may be closed.
+  options.parent.on('message', (message: unknown) => {
+    if (message === 'quit') app.quit()
+  })
+  options.parent.once('disconnect', () => app.quit())
   const unwatch = watchForCrashes(journal, () => app.quit())
   app.once('quit', unwatch)
 

@@ -72,6 +72,7 @@ runDesktop({
   },
   hasTrayHost,
   platform: process.platform,
+  parent: process,
   clock: systemClock,
   openCity: (journal) => openCity(options, journal),
   echo: (line) => void process.stderr.write(line),

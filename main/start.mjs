@@ -34,8 +34,11 @@ try {
       `This system does not let Chromium’s sandbox start. Allow it with\n  ${fix}\nor open the window without it, once and from then on, with\n  npm start -- --no-sandbox`,
     )
   else
-    become(binary, [...(isWithout ? ['--no-sandbox'] : []), root, ...args], (why) =>
-      runHeadless(`Electron ended at once (${why}; what it said is above).`),
+    become(
+      binary,
+      [...(isWithout ? ['--no-sandbox'] : []), root, ...args],
+      (why) => runHeadless(`Electron ended at once (${why}; what it said is above).`),
+      process.platform === 'win32',
     )
 } catch (error) {
   process.stderr.write(`${error.message}\n`)

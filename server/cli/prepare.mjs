@@ -160,18 +160,20 @@ const falseStart_ms = 5_000
 
 /**
  * Starts a program in our place: its streams are ours, signals reach it, its exit code becomes ours. `orElse` is called
- * instead when it fails at once by itself, with what it ended with.
+ * instead when it fails at once by itself, with what it ended with. `endsByMessage`: it is asked to end over IPC, because a signal ends
+ * a program of Windows at once, and Ctrl-C does not reach one without a console.
  */
-export function become(command, args, orElse) {
+export function become(command, args, orElse, endsByMessage = false) {
   const begun = Date.now()
   // Editors and agents built on Electron pass this variable on; with it Electron would run as plain Node.
   const { ELECTRON_RUN_AS_NODE: _, ...env } = process.env
-  const child = spawn(command, args, { stdio: 'inherit', env })
+  const child = spawn(command, args, { stdio: endsByMessage ? ['inherit', 'inherit', 'inherit', 'ipc'] : 'inherit', env })
   let isAsked = false
   const pass = (signal) => {
     isAsked = true
+    if (endsByMessage && child.connected) child.send('quit')
     // The terminal sends Ctrl-C to both; what a supervisor sends to us alone is passed on.
-    if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
+    else if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
   }
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
   for (const signal of signals) process.on(signal, pass)

@@ -91,6 +91,19 @@ describe('npm start', () => {
   })
 })
 
+test('a program that takes no signals is asked to end by a message', async () => {
+  const program = `process.on('message', (word) => { console.log(word); process.exit(3) }); console.log('up')`
+  const script = `import { become } from './server/cli/prepare.mjs'; become(process.execPath, ['-e', ${JSON.stringify(program)}], undefined, true)`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
+  let out = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text
+    if (out === 'up\n') child.kill('SIGINT')
+  })
+  const [code] = (await once(child, 'close')) as [number]
+  expect([code, out]).toEqual([3, 'up\nquit\n'])
+})
+
 test.each([
   ['is there', { version: '45.4.1', 'path.txt': 'electron', binary: 'electron' }, true],
   ['was cut off while it was unpacked', { version: '45.4.1', binary: 'electron' }, false],

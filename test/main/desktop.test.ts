@@ -22,7 +22,9 @@ describe('one instance per data folder', () => {
 
   test('a second instance opens nothing and ends', async () => {
     world.has_lock = false
-    await start()
+    const said: string[] = []
+    await start({ echo: (line) => said.push(line) })
+    expect(said).toEqual(['Homeport already runs on this data folder; its window comes to the front.\n'])
     expect(scene.seen.opened).toBe(0)
     expect(world.windows).toHaveLength(0)
     expect(world.exits).toEqual([0])

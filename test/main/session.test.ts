@@ -49,6 +49,17 @@ describe('the end of the session', () => {
     expect([scene.seen.stopped, world.quits]).toEqual([1, 1])
   })
 
+  test.each([
+    ['Ctrl-C in the terminal of npm start on Windows', () => scene.parent.emit('message', 'quit')],
+    ['the end of that terminal', () => scene.parent.emit('disconnect')],
+  ])('%s ends Homeport in order', async (_name, act) => {
+    await start()
+    scene.parent.emit('message', 'something else')
+    act()
+    await settled()
+    expect([scene.seen.stopped, world.quits]).toEqual([1, 1])
+  })
+
   test('on Windows ends Homeport in order', async () => {
     await start()
     onlyWindow().emit('session-end', { reasons: ['shutdown'] })

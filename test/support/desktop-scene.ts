@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,6 +17,7 @@ export function openDesktopScene() {
   const updater = createUpdaterDouble()
   const clock = fixedClock('2026-01-31T12:00:00.000Z')
   const seen = { opened: 0, stopped: 0, resynced: 0 }
+  const parent = new EventEmitter()
   const stop = async () => void (seen.stopped += 1)
   const city: City = {
     api_url: 'http://127.0.0.1:4600',
@@ -37,6 +39,7 @@ export function openDesktopScene() {
     updates: { off: 'This is a test.', page: null, key: null, installs_at_end: true, load: async () => updater },
     hasTrayHost: async () => true,
     platform: process.platform,
+    parent,
     clock,
     openCity: async () => {
       seen.opened += 1
@@ -49,6 +52,7 @@ export function openDesktopScene() {
     desk,
     clock,
     updater,
+    parent,
     seen,
     async start(options: Partial<DesktopOptions> = {}) {
       await runDesktop({ ...usual, ...options })
