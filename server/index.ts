@@ -138,7 +138,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       bus,
       clock,
       log,
-      servers: createDatabaseServers({ engine: docker, data_dir, clock, log }),
+      servers: createDatabaseServers({ engine: docker, data_dir, clock, log, environment: options.environment }),
       default_runtime: runtime.name,
       beforeDrop: async (opened) => void (await dumps.write(opened, 'drop')),
     })

@@ -28,6 +28,8 @@ export interface Cluster {
   running(): Promise<Running | undefined>
   /** `hasEnded`: what was started is gone again. */
   start(port: number): Promise<{ hasEnded(): boolean }>
+  /** Asks the server to stop, without a signal. */
+  stop(mode: 'fast' | 'immediate'): Promise<void>
 }
 
 /** The folder `root` holds: `cluster` (belongs to the user that PostgreSQL runs as), `server.json` and `postgres.log` (ours). */
@@ -103,6 +105,10 @@ export function createCluster(root: string, programs: Programs): Cluster {
       } finally {
         await log.close()
       }
+    },
+
+    async stop(mode) {
+      await programs.run(programs.pg_ctl, folder, (seen) => ['stop', '-W', '-s', '-m', mode, '-D', seen])
     },
   }
 }

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:fs'
 import { access, chmod, cp, mkdir, open as openFolder, readFile, realpath, rename, rm, stat, symlink } from 'node:fs/promises'
-import { dirname, join, relative } from 'node:path'
+import { dirname, join, relative, win32 } from 'node:path'
+import { type Environment, variableOf } from '../lib/environment.ts'
 import { DatabaseUnavailable } from './database.ts'
 
 /** PostgreSQL refuses to run as root: then it runs as this user, `nobody` nearly everywhere. A number without a name does not do. */
@@ -21,7 +22,7 @@ export interface Programs {
 }
 
 /** The binaries of this machine from npm, lazily. `shared_dir`: where root puts a copy that another user can reach. */
-export async function findPrograms(shared_dir: string): Promise<Programs> {
+export async function findPrograms(shared_dir: string, environment: Environment): Promise<Programs> {
   const user = process.getuid?.() === 0 ? plainUser : undefined
   let native = await nativeFolder()
   await mendLinks(native)
@@ -33,10 +34,10 @@ export async function findPrograms(shared_dir: string): Promise<Programs> {
     postgres: program('postgres'),
     user,
     run: (file, folder, args, input = '') =>
-      withFolder(folder, user, (seen, fds) => run(spawnAs(file, args(seen), user, ['pipe', 'pipe', 'pipe', ...fds]), input)),
+      withFolder(folder, user, (seen, fds) => run(spawnAs(file, args(seen), environment, user, ['pipe', 'pipe', 'pipe', ...fds]), input)),
     begin: (file, folder, args, log) =>
       withFolder(folder, user, async (seen, fds) => {
-        const child = spawnAs(file, args(seen), user, ['ignore', log, log, ...fds])
+        const child = spawnAs(file, args(seen), environment, user, ['ignore', log, log, ...fds])
         await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject))
         return child
       }),
@@ -45,15 +46,21 @@ export async function findPrograms(shared_dir: string): Promise<Programs> {
 
 type User = Programs['user']
 
-const spawnAs = (file: string, args: string[], user: User, stdio: (number | 'pipe' | 'ignore')[]): ChildProcess =>
-  spawn(file, args, {
-    cwd: '/',
-    env: { LANG: 'C', LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/bin:/bin' },
-    detached: true,
-    windowsHide: true,
-    stdio,
-    ...user,
-  })
+const spawnAs = (file: string, args: string[], environment: Environment, user: User, stdio: (number | 'pipe' | 'ignore')[]): ChildProcess =>
+  spawn(file, args, { cwd: '/', ...processOptions(environment, process.platform), stdio, ...user })
+
+/**
+ * Windows: its programs run others by cmd.exe and need the folder of the system. `detached` would give each of those a console window of
+ * its own; the server goes on without us there as well, because what pg_ctl starts is not in the job that ends with this process.
+ */
+export function processOptions(environment: Environment, platform: NodeJS.Platform) {
+  const plain = { LANG: 'C', LC_ALL: 'C', TZ: 'UTC' }
+  if (platform !== 'win32') return { env: { ...plain, PATH: '/usr/bin:/bin' }, detached: true }
+  const SystemRoot = variableOf(environment, 'SystemRoot', platform) ?? 'C:\\Windows'
+  const system = win32.join(SystemRoot, 'System32')
+  const env = { ...plain, SystemRoot, COMSPEC: win32.join(system, 'cmd.exe'), PATH: `${system};${SystemRoot}` }
+  return { env, detached: false, windowsHide: true }
+}
 
 /**
  * As another user it could not walk down to its folder: those above are closed (0700). So it is given the folder open, and Linux

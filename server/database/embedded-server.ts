@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Clock, sleep, systemClock, type Timer } from '../lib/clock.ts'
+import type { Environment } from '../lib/environment.ts'
 import type { Log } from '../lib/log.ts'
 import { type DatabaseServer, type DatabaseSpec, DatabaseUnavailable } from './database.ts'
 import { dumpDatabase } from './dump.ts'
@@ -16,6 +17,10 @@ export interface EmbeddedServerOptions {
   log: Log
   /** Where root puts the programs for another user, when that one cannot reach them. */
   shared_dir?: string
+  /** The host's. */
+  environment?: Environment
+  /** Whether a process can be asked by a signal to end: on Windows every signal ends it at once. */
+  has_signals?: boolean
 }
 
 const host = '127.0.0.1'
@@ -30,9 +35,17 @@ interface Up extends Running {
 }
 
 /** PostgreSQL as a child of this machine: programs from npm, data below the data folder, reached on loopback alone. */
-export function createEmbeddedServer({ data_dir, clock, log, shared_dir = '/var/lib/homeport' }: EmbeddedServerOptions): DatabaseServer {
+export function createEmbeddedServer({
+  data_dir,
+  clock,
+  log,
+  shared_dir = '/var/lib/homeport',
+  environment = {},
+  has_signals = process.platform !== 'win32',
+}: EmbeddedServerOptions): DatabaseServer {
   const root = join(data_dir, 'postgres')
   let up: Up | undefined
+  let cluster: Cluster | undefined
   let starting: Promise<Up> | undefined
   let watch: Timer | undefined
   const closing = new AbortController()
@@ -50,8 +63,8 @@ export function createEmbeddedServer({ data_dir, clock, log, shared_dir = '/var/
 
   async function begin(): Promise<Up> {
     up = undefined
-    const programs = await findPrograms(shared_dir)
-    const cluster = createCluster(join(await realpath(data_dir), 'postgres'), programs)
+    const programs = await findPrograms(shared_dir, environment)
+    cluster = createCluster(join(await realpath(data_dir), 'postgres'), programs)
     const { port, password } = await cluster.prepare()
     const before = await cluster.running()
     const running = before ? await answering(cluster, password) : await startedUp(cluster, { port, password })
@@ -186,14 +199,15 @@ export function createEmbeddedServer({ data_dir, clock, log, shared_dir = '/var/
 
   async function end(pid: number): Promise<void> {
     // Fast: sessions are ended, everything is written. Then without writing, which the next start makes good.
-    for (const [signal, wait_ms] of [
-      ['SIGINT', 20_000],
-      ['SIGQUIT', 5_000],
-      ['SIGKILL', 2_000],
+    for (const [signal, mode, wait_ms] of [
+      ['SIGINT', 'fast', 20_000],
+      ['SIGQUIT', 'immediate', 5_000],
+      ['SIGKILL', undefined, 2_000],
     ] as const) {
       if (!isAlive(pid)) return
       try {
-        process.kill(pid, signal)
+        if (has_signals || mode === undefined) process.kill(pid, signal)
+        else await cluster?.stop(mode).catch((error: unknown) => log.warn('postgres_not_asked_to_stop', { error }))
       } catch {
         return
       }

@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { DatabaseServer } from '../../server/database/database.ts'
+import { processOptions } from '../../server/database/embedded-files.ts'
 import { requires } from '../support/requirements.ts'
 import { until } from '../support/until.ts'
 import { embeddedServers, gone, isAlive, spec, urlOf } from './embedded.ts'
@@ -71,6 +72,27 @@ test('an orderly stop ends the process; the next start finds data and port, and 
   expect(await rows('TABLE kept')).toEqual([['yes']])
   expect((await server.address('machine')).port).toBe(port)
   expect(readFileSync(join(data_dir, 'postgres', 'postgres.log'), 'utf8')).not.toMatch(/not properly shut down/)
+})
+
+test('without signals, as on Windows, it is stopped by pg_ctl, and has nothing to recover either', async () => {
+  await server.close(false)
+  server = start(data_dir, { has_signals: false })
+  await server.create(spec)
+  const pid = pidOf()
+  const heard = () => readFileSync(join(data_dir, 'postgres', 'postgres.log'), 'utf8').match(/received fast shutdown request/g)?.length ?? 0
+  const before = heard()
+  await server.close(true)
+  expect([isAlive(pid), heard()]).toEqual([false, before + 1])
+  server = start()
+  expect(await rows('TABLE kept')).toEqual([['yes']])
+})
+
+test('on Windows its programs find the system’s, and open no console window', () => {
+  expect(processOptions({ SYSTEMROOT: 'D:\\Windows' }, 'win32')).toEqual({
+    env: expect.objectContaining({ SystemRoot: 'D:\\Windows', COMSPEC: 'D:\\Windows\\System32\\cmd.exe', PATH: 'D:\\Windows\\System32;D:\\Windows' }),
+    detached: false,
+    windowsHide: true,
+  })
 })
 
 test('starts on another port where its own is taken, beside a process file whose number is of another program', async () => {
@@ -177,4 +199,4 @@ test('a cluster of another version is refused and left alone', async () => {
 })
 
 /** Files of the data folder that hold a text. The server may remove one meanwhile: of that grep complains in its exit code alone. */
-const filesWith = (text: string) => spawnSync('grep', ['-rlsF', text, data_dir], { encoding: 'utf8' }).stdout.split('\n').filter(Boolean)
+const filesWith = (text: string) => spawnSync('grep', ['-rlsFe', text, data_dir], { encoding: 'utf8' }).stdout.split('\n').filter(Boolean)

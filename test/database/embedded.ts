@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DatabaseServer, DatabaseSpec } from '../../server/database/database.ts'
-import { createEmbeddedServer } from '../../server/database/embedded-server.ts'
+import { createEmbeddedServer, type EmbeddedServerOptions } from '../../server/database/embedded-server.ts'
 import { createLog } from '../../server/lib/log.ts'
 import { createTestClock } from '../support/test-clock.ts'
 import { until } from '../support/until.ts'
@@ -26,8 +26,8 @@ export function embeddedServers() {
     clock,
     log,
     cluster,
-    start(folder = data_dir): DatabaseServer {
-      const server = createEmbeddedServer({ data_dir: folder, clock, log: createLog((line) => log.push(line)) })
+    start(folder = data_dir, more: Partial<EmbeddedServerOptions> = {}): DatabaseServer {
+      const server = createEmbeddedServer({ data_dir: folder, clock, log: createLog((line) => log.push(line)), ...more })
       open.add(server)
       return server
     },
