@@ -106,7 +106,7 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   app.once('quit', unwatch)
 
   await app.whenReady()
-  if (!claimLinks()) journal.info('links_not_claimed')
+  if (!claimLinks(options.platform)) journal.info('links_not_claimed')
   const link = linkIn(options.argv)
   if (link !== undefined) follow(link)
   try {

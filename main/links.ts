@@ -31,11 +31,13 @@ export function linkIn(argv: readonly string[]): string | undefined {
 }
 
 /**
- * Tells the system that such links are ours. From a checkout the system has to be told what Electron is to run. After `--` nothing is
- * taken for an option, neither by Chromium nor by us, whatever a link has in it.
+ * Tells the system that such links are ours. From a checkout the system has to be told what Electron is to run, which macOS cannot be: a
+ * link would open Electron with nothing to run. After `--` nothing is taken for an option, neither by Chromium nor by us, whatever a
+ * link has in it.
  */
-export function claimLinks(): boolean {
+export function claimLinks(platform: NodeJS.Platform): boolean {
+  if (!app.isPackaged && platform === 'darwin') return false
   if (app.isPackaged)
-    return process.platform === 'win32' ? app.setAsDefaultProtocolClient(scheme, process.execPath, ['--']) : app.setAsDefaultProtocolClient(scheme)
+    return platform === 'win32' ? app.setAsDefaultProtocolClient(scheme, process.execPath, ['--']) : app.setAsDefaultProtocolClient(scheme)
   return app.setAsDefaultProtocolClient(scheme, process.execPath, [app.getAppPath(), '--'])
 }

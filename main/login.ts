@@ -16,23 +16,27 @@ export interface LoginOptions {
 
 /** Whether Homeport is started when its user signs in to the machine. */
 export interface Login {
-  isOn(): boolean
+  /** null: it cannot be chosen here. */
+  isOn(): boolean | null
   set(isOn: boolean): void
   /** Whether the system started this run by itself. */
   wasStartedBy(argv: readonly string[]): boolean
 }
 
-export function createLogin(options: LoginOptions): Login {
-  return process.platform === 'linux' ? createAutostart(options) : createLoginItem(options)
+export function createLogin(options: LoginOptions, platform: NodeJS.Platform): Login {
+  if (platform === 'linux') return createAutostart(options)
+  // macOS starts a bundle without arguments: from a checkout that would be Electron with nothing to run.
+  if (platform === 'darwin' && !app.isPackaged) return { isOn: () => null, set() {}, wasStartedBy: (argv) => argv.includes(hiddenFlag) }
+  return createLoginItem(options, platform)
 }
 
-function createLoginItem({ args }: LoginOptions): Login {
-  // Windows hands the arguments over as one line.
-  const item = process.platform === 'win32' ? { args: [...ownArgs(), ...args, hiddenFlag].map(quoteForWindows) } : {}
+function createLoginItem({ args }: LoginOptions, platform: NodeJS.Platform): Login {
+  // Electron quotes each of them (electron#50016).
+  const item = platform === 'win32' ? { args: [...ownArgs(), ...args, hiddenFlag] } : {}
   return {
     isOn: () => app.getLoginItemSettings(item).openAtLogin,
     set: (openAtLogin) => app.setLoginItemSettings({ ...item, openAtLogin }),
-    wasStartedBy: (argv) => argv.includes(hiddenFlag) || (process.platform === 'darwin' && app.getLoginItemSettings().wasOpenedAtLogin),
+    wasStartedBy: (argv) => argv.includes(hiddenFlag) || (platform === 'darwin' && app.getLoginItemSettings().wasOpenedAtLogin),
   }
 }
 
@@ -78,9 +82,4 @@ export function quoteForExec(argument: string): string {
     .replace(/["`$\\]/g, '\\$&')
     .replaceAll('\\', '\\\\')
     .replaceAll('%', '%%')}"`
-}
-
-/** As the C library of Windows takes a line apart again. */
-export function quoteForWindows(argument: string): string {
-  return /[\s"]/.test(argument) ? `"${argument.replace(/(\\*)"/g, '$1$1\\"').replace(/\\+$/, '$&$&')}"` : argument
 }

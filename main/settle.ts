@@ -41,7 +41,7 @@ export async function settleIn({
   const bounds = { origin: new URL(city.api_url).origin, edge_url: city.edge_url }
   const { desk } = city
   const settings = openSettings(join(folder, 'settings.json'))
-  const login = createLogin(options.login)
+  const login = createLogin(options.login, options.platform)
   const notices = createNotices({ goTo: bringUp })
   const front = createFront({
     city,

@@ -145,11 +145,7 @@ test('the link of a start is the last argument that looks like one', async () =>
 })
 
 describe('told to the system', () => {
-  const platform = process.platform
-  beforeEach(() => {
-    reset()
-    Object.defineProperty(process, 'platform', { value: platform })
-  })
+  beforeEach(reset)
 
   test.each([
     ['win32', [process.execPath, ['--']]],
@@ -157,9 +153,16 @@ describe('told to the system', () => {
     ['darwin', [undefined, undefined]],
   ] as const)('by a package on %s', (name, [path, args]) => {
     app.isPackaged = true
-    Object.defineProperty(process, 'platform', { value: name })
-    expect(claimLinks()).toBe(true)
-    Object.defineProperty(process, 'platform', { value: platform })
+    expect(claimLinks(name)).toBe(true)
     expect(world.claimed).toEqual([{ scheme: 'homeport', path, args }])
+  })
+
+  test.each(['win32', 'linux'] as const)('by a checkout on %s, with what Electron has to run', (name) => {
+    expect(claimLinks(name)).toBe(true)
+    expect(world.claimed).toEqual([{ scheme: 'homeport', path: process.execPath, args: ['/checkout', '--'] }])
+  })
+
+  test('not by a checkout on macOS: a link would open Electron with nothing to run', () => {
+    expect([claimLinks('darwin'), world.claimed]).toEqual([false, []])
   })
 })
