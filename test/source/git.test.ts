@@ -9,15 +9,8 @@ import { listen, startGitHost, type GitHost } from '../support/git-host.ts'
 import { processesWith } from '../support/processes.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
-import { createTestSource, gitRequest, type TestSource } from '../support/source.ts'
+import { createTestSource, git, gitRequest, type TestSource } from '../support/source.ts'
 import { createTestClock } from '../support/test-clock.ts'
-
-const git = (folder: string, ...args: string[]) =>
-  execFileSync('git', ['-c', 'user.name=Test Author', '-c', 'user.email=test@example.com', '-c', 'protocol.file.allow=always', ...args], {
-    cwd: folder,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
-  }).trim()
 
 /** Of one commit; a test that changes it makes its own. */
 let repository: Repository
@@ -271,87 +264,6 @@ describe.skipIf(!requires('git').ok)('nothing of a repository runs or leaves', (
     // Its address is a folder of this machine.
     expect(existsSync(join(found.folder, 'child/child.txt'))).toBe(false)
     child.remove()
-  })
-
-  /** A repository with gitlinks: by path, the repository that it holds and the address that .gitmodules gives. */
-  const withSubmodules = (modules: Record<string, { of: Repository; url: string }>): Repository => {
-    const own = ownRepository()
-    const text = Object.entries(modules).map(
-      ([path, { url }]) => `[submodule "${path}"]\n\tpath = ${path}\n\turl = ${url}\n\tupdate = !touch /tmp/homeport-pwn\n`,
-    )
-    writeFileSync(join(own.folder, '.gitmodules'), text.join(''))
-    for (const [path, { of }] of Object.entries(modules))
-      git(own.folder, 'update-index', '--add', '--cacheinfo', `160000,${git(of.folder, 'rev-parse', 'HEAD')},${path}`)
-    git(own.folder, 'add', '.gitmodules')
-    git(own.folder, 'commit', '--quiet', '--message', 'Submodules')
-    return own
-  }
-  const relative = (to: Repository) => `../../${basename(to.folder)}/.git`
-
-  test('submodules are fetched, with theirs, by the credentials of their host, and what leads out of them is left out', async () => {
-    const inner = ownRepository()
-    const library = withSubmodules({ inner: { of: inner, url: relative(inner) } })
-    symlinkSync('../../../../etc/passwd', join(library.folder, 'out'))
-    git(library.folder, 'add', 'out')
-    git(library.folder, 'commit', '--quiet', '--message', 'A link')
-    const credentials = { username: 'me', password: 'HPSENT-word' }
-    const modules = {
-      'packages/library': { of: library, url: relative(library) },
-      again: { of: inner, url: `git@127.0.0.1:${basename(inner.folder)}/.git` },
-    }
-    const url = await serve({ credentials }, withSubmodules(modules))
-    const { folder } = await source.fetch(gitRequest(url, { credentials }))
-    for (const path of ['packages/library', 'packages/library/inner', 'again']) {
-      expect(readFileSync(join(folder, path, 'index.html'), 'utf8')).toBe('first')
-      expect(existsSync(join(folder, path, '.git'))).toBe(false)
-    }
-    expect(readdirSync(join(folder, 'packages/library'))).not.toContain('out')
-    expect(source.log.lines.join('\n')).not.toMatch(/HPSENT|Warning/)
-  })
-
-  test('an address in .gitmodules reads no folder of this machine, no private host, and is no option', async () => {
-    const stranger = await startGitHost({ root: dirname(repository.folder) })
-    hosts.push(stranger)
-    const urls = [
-      repository.url,
-      `${repository.folder}/.git`,
-      '--upload-pack=touch /tmp/homeport-pwn;git-upload-pack',
-      'ext::sh -c touch% /tmp/homeport-pwn',
-      'ssh://-oProxyCommand=touch%20%2Ftmp%2Fhomeport-pwn/x',
-      'git@other-host.invalid:x/y.git',
-      stranger.url(`${basename(repository.folder)}/.git`),
-      '../../../../../../..',
-    ]
-    const url = await serve({}, withSubmodules(Object.fromEntries(urls.map((one, index) => [`m${index}`, { of: repository, url: one }]))))
-    const { folder } = await source.fetch(gitRequest(url))
-    for (const [index] of urls.entries()) {
-      expect(readdirSync(join(folder, `m${index}`))).toEqual([])
-      expect(source.log.lines.join('\n')).toContain(`Warning: the submodule m${index} is not fetched`)
-    }
-    expect(stranger.asked).toEqual([])
-    expect(existsSync('/tmp/homeport-pwn')).toBe(false)
-  })
-
-  test('pointers of Git LFS are named where git-lfs did not replace them', async () => {
-    const own = ownRepository()
-    own.commit({ 'video.bin': `version https://git-lfs.github.com/spec/v1\noid sha256:${'a'.repeat(64)}\nsize 12345\n` })
-    const path = mkdtempSync(join(tmpdir(), 'homeport-path-'))
-    const without = createTestSource({ environment: { PATH: `${path}:/usr/bin:/bin` } })
-    await without.fetch(gitRequest(own.url))
-    expect(without.log.lines.join('\n')).toMatch(/Warning: one file is a Git LFS pointer instead of the content: video\.bin\. Install git-lfs/)
-    without.remove()
-    // A stand-in: what is asked of git-lfs, and where it is sent.
-    writeFileSync(join(path, 'git-lfs'), `#!/bin/sh\n[ "$1" = pull ] && git config lfs.url > "$HOME/../url" && echo content > video.bin\nexit 0\n`, {
-      mode: 0o755,
-    })
-    own.commit({ '.lfsconfig': '[lfs]\n\turl = http://127.0.0.1:1/\n' })
-    const having = createTestSource({ environment: { PATH: `${path}:/usr/bin:/bin` } })
-    const { folder } = await having.fetch(gitRequest(own.url))
-    expect(readFileSync(join(folder, 'video.bin'), 'utf8')).toBe('content\n')
-    expect(readFileSync(join(having.into, 'url'), 'utf8').trim()).toBe(own.url)
-    expect(having.log.lines.join('\n')).not.toContain('Warning')
-    having.remove()
-    rmSync(path, { recursive: true })
   })
 
   test.for([

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -35,3 +36,11 @@ export const gitRequest = (url: string, change: Partial<Extract<SourceRequest, {
   allow_local: true,
   ...change,
 })
+
+/** Runs git in a repository of a test; what it printed. */
+export const git = (folder: string, ...args: string[]) =>
+  execFileSync('git', ['-c', 'user.name=Test Author', '-c', 'user.email=test@example.com', '-c', 'protocol.file.allow=always', ...args], {
+    cwd: folder,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  }).trim()

@@ -1,0 +1,109 @@
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { startGitHost } from '../support/git-host.ts'
+import { makeRepository, type Repository } from '../support/repository.ts'
+import { requires } from '../support/requirements.ts'
+import { createTestSource, git, gitRequest, type TestSource } from '../support/source.ts'
+
+let source: TestSource
+beforeEach(() => {
+  source = createTestSource()
+})
+afterEach(() => source.remove())
+
+const ownRepository = (): Repository => {
+  const own = makeRepository({ 'index.html': 'first' })
+  onTestFinished(() => own.remove())
+  return own
+}
+
+const serve = async ({ folder }: Repository, credentials?: { username: string; password: string }) => {
+  const host = await startGitHost({ root: dirname(folder), ...(credentials && { credentials }) })
+  onTestFinished(() => host.close())
+  return { asked: host.asked, url: host.url(`${basename(folder)}/.git`) }
+}
+
+describe.skipIf(!requires('git').ok)('what a repository refers to', () => {
+  /** A repository with gitlinks: by path, the repository that it holds and the address that .gitmodules gives. */
+  const withSubmodules = (modules: Record<string, { of: Repository; url: string }>): Repository => {
+    const own = ownRepository()
+    const text = Object.entries(modules).map(
+      ([path, { url }]) => `[submodule "${path}"]\n\tpath = ${path}\n\turl = ${url}\n\tupdate = !touch /tmp/homeport-pwn\n`,
+    )
+    writeFileSync(join(own.folder, '.gitmodules'), text.join(''))
+    for (const [path, { of }] of Object.entries(modules))
+      git(own.folder, 'update-index', '--add', '--cacheinfo', `160000,${git(of.folder, 'rev-parse', 'HEAD')},${path}`)
+    git(own.folder, 'add', '.gitmodules')
+    git(own.folder, 'commit', '--quiet', '--message', 'Submodules')
+    return own
+  }
+  const relative = (to: Repository) => `../../${basename(to.folder)}/.git`
+
+  test('submodules are fetched, with theirs, by the credentials of their host, and what leads out of them is left out', async () => {
+    const inner = ownRepository()
+    const library = withSubmodules({ inner: { of: inner, url: relative(inner) } })
+    symlinkSync('../../../../etc/passwd', join(library.folder, 'out'))
+    git(library.folder, 'add', 'out')
+    git(library.folder, 'commit', '--quiet', '--message', 'A link')
+    const credentials = { username: 'me', password: 'HPSENT-word' }
+    const modules = {
+      'packages/library': { of: library, url: relative(library) },
+      again: { of: inner, url: `git@127.0.0.1:${basename(inner.folder)}/.git` },
+    }
+    const { url } = await serve(withSubmodules(modules), credentials)
+    const { folder } = await source.fetch(gitRequest(url, { credentials }))
+    for (const path of ['packages/library', 'packages/library/inner', 'again']) {
+      expect(readFileSync(join(folder, path, 'index.html'), 'utf8')).toBe('first')
+      expect(existsSync(join(folder, path, '.git'))).toBe(false)
+    }
+    expect(readdirSync(join(folder, 'packages/library'))).not.toContain('out')
+    expect(source.log.lines.join('\n')).not.toMatch(/HPSENT|Warning/)
+  })
+
+  test('an address in .gitmodules reads no folder of this machine, no private host, and is no option', async () => {
+    const repository = ownRepository()
+    const stranger = await serve(repository)
+    const urls = [
+      repository.url,
+      `${repository.folder}/.git`,
+      '--upload-pack=touch /tmp/homeport-pwn;git-upload-pack',
+      'ext::sh -c touch% /tmp/homeport-pwn',
+      'ssh://-oProxyCommand=touch%20%2Ftmp%2Fhomeport-pwn/x',
+      'git@other-host.invalid:x/y.git',
+      stranger.url,
+      '../../../../../../..',
+    ]
+    const { url } = await serve(withSubmodules(Object.fromEntries(urls.map((one, index) => [`m${index}`, { of: repository, url: one }]))))
+    const { folder } = await source.fetch(gitRequest(url))
+    for (const [index] of urls.entries()) {
+      expect(readdirSync(join(folder, `m${index}`))).toEqual([])
+      expect(source.log.lines.join('\n')).toContain(`Warning: the submodule m${index} is not fetched`)
+    }
+    expect(stranger.asked).toEqual([])
+    expect(existsSync('/tmp/homeport-pwn')).toBe(false)
+  })
+
+  test('pointers of Git LFS are named where git-lfs did not replace them', async () => {
+    const own = ownRepository()
+    own.commit({ 'video.bin': `version https://git-lfs.github.com/spec/v1\noid sha256:${'a'.repeat(64)}\nsize 12345\n` })
+    const path = mkdtempSync(join(tmpdir(), 'homeport-path-'))
+    const without = createTestSource({ environment: { PATH: `${path}:/usr/bin:/bin` } })
+    await without.fetch(gitRequest(own.url))
+    expect(without.log.lines.join('\n')).toMatch(/Warning: one file is a Git LFS pointer instead of the content: video\.bin\. Install git-lfs/)
+    without.remove()
+    // A stand-in: what is asked of git-lfs, and where it is sent.
+    writeFileSync(join(path, 'git-lfs'), `#!/bin/sh\n[ "$1" = pull ] && git config lfs.url > "$HOME/../url" && echo content > video.bin\nexit 0\n`, {
+      mode: 0o755,
+    })
+    own.commit({ '.lfsconfig': '[lfs]\n\turl = http://127.0.0.1:1/\n' })
+    const having = createTestSource({ environment: { PATH: `${path}:/usr/bin:/bin` } })
+    const { folder } = await having.fetch(gitRequest(own.url))
+    expect(readFileSync(join(folder, 'video.bin'), 'utf8')).toBe('content\n')
+    expect(readFileSync(join(having.into, 'url'), 'utf8').trim()).toBe(own.url)
+    expect(having.log.lines.join('\n')).not.toContain('Warning')
+    having.remove()
+    rmSync(path, { recursive: true })
+  })
+})
