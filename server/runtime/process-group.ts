@@ -193,8 +193,8 @@ function watchGroup(
   let strays: number[] = []
   let timer: Timer | undefined
 
-  const lookAround = async () => {
-    const table = await readProcessTable()
+  const lookAround = async (now = false) => {
+    const table = await readProcessTable({ now })
     if (stopped) return
     family = table.length > 0 ? familyOf(table, pid) : [pid]
     const inGroup = new Set(table.filter((row) => row.group === pid).map((row) => row.pid))
@@ -217,7 +217,7 @@ function watchGroup(
   }
   again()
   return {
-    look: () => lookAround().catch(() => {}),
+    look: () => lookAround(true).catch(() => {}),
     rest(rests) {
       resting = rests
     },

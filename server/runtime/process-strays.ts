@@ -16,7 +16,7 @@ export interface Stray {
  * what this process began itself is none of them. Not looked for on Windows.
  */
 export async function findStrays(dataDir: string): Promise<Stray[]> {
-  const table = await readProcessTable()
+  const table = await readProcessTable({ now: true })
   const own = new Set(familyOf(table, process.pid))
   const marks = [`HOME=${dataDir}${sep}`, `TMPDIR=${dataDir}${sep}`]
   const others = table.filter((row) => !own.has(row.pid))

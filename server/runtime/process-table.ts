@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { readdir, readFile } from 'node:fs/promises'
 import { platform } from 'node:os'
+import { type Clock, systemClock } from '../lib/clock.ts'
 
 /** One process of the machine. `started` tells two processes of one number apart (opaque; stable over the life of a process). */
 export interface ProcessRow {
@@ -10,19 +11,44 @@ export interface ProcessRow {
   started: string
 }
 
-/** Every process of this machine; empty where the platform offers no cheap way (Windows). */
-export async function readProcessTable(): Promise<ProcessRow[]> {
+/** How old a sample of `ps` may be: it is shared by everything that watches processes, however many apps run. */
+const freshFor_ms = 1_000
+
+/** macOS and the BSDs tell of processes only by running `ps`. What is asked within a second is answered by one run of it. */
+export function createProcessSampler(runPs: (args: string[]) => Promise<string>, clock: Clock) {
+  let last: { at_ms: number; rows: Promise<(ProcessRow & { rss_bytes: number })[]> } | undefined
+  return {
+    /** `now`: by a run that begins with this call. */
+    rows(now = false) {
+      const at_ms = clock.monotonic()
+      if (last && !now && at_ms - last.at_ms < freshFor_ms) return last.rows
+      last = { at_ms, rows: runPs(['-axo', 'pid=,ppid=,pgid=,rss=,lstart=']).then(parseRows) }
+      return last.rows
+    },
+  }
+}
+
+function parseRows(text: string) {
+  return text.split('\n').flatMap((line) => {
+    const [, pid, parent, group, rss, started] = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(.+?)\s*$/.exec(line) ?? []
+    return pid ? [{ pid: Number(pid), parent: Number(parent), group: Number(group), rss_bytes: Number(rss) * 1024, started: started! }] : []
+  })
+}
+
+const sampler = createProcessSampler((args) => run('ps', args), systemClock)
+
+/**
+ * Every process of this machine; empty where the platform offers no cheap way (Windows). Not older than a second, and with `now` of
+ * this moment.
+ */
+export async function readProcessTable({ now = false } = {}): Promise<ProcessRow[]> {
   if (platform() === 'linux') {
     const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)
     const rows = await Promise.all(pids.map(readRow))
     return rows.filter((row) => row !== undefined)
   }
   if (platform() === 'win32') return []
-  const text = await run('ps', ['-axo', 'pid=,ppid=,pgid=,lstart='])
-  return text.split('\n').flatMap((line) => {
-    const [, pid, parent, group, started] = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(.+?)\s*$/.exec(line) ?? []
-    return pid ? [{ pid: Number(pid), parent: Number(parent), group: Number(group), started: started! }] : []
-  })
+  return sampler.rows(now)
 }
 
 /** When a process started, or undefined when there is none of that number. */
@@ -58,8 +84,8 @@ export async function memoryOf(pids: number[]): Promise<number> {
     return sizes.reduce((sum, size) => sum + size, 0)
   }
   if (platform() === 'win32' || pids.length === 0) return 0
-  const text = await run('ps', ['-o', 'rss=', '-p', pids.join(',')])
-  return text.split('\n').reduce((sum, line) => sum + (Number(line) || 0) * 1024, 0)
+  const wanted = new Set(pids)
+  return (await sampler.rows()).reduce((sum, { pid, rss_bytes }) => sum + (wanted.has(pid) ? rss_bytes : 0), 0)
 }
 
 /** Processor time that processes have used, in milliseconds. */

@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
+import { createProcessSampler } from '../../server/runtime/process-table.ts'
 import { shellCommand } from '../../server/runtime/process-build.ts'
 import { startGroup, type GroupRequest } from '../../server/runtime/process-group.ts'
 import { isRunning } from '../support/processes.ts'
@@ -73,6 +75,27 @@ test('the last words of a program that was silent for long are read, also when i
   await clock.advance(60_000)
   await Promise.all(groups.map(({ group }) => group.stop(10_000)))
   expect(groups.map(({ lines }) => lines.join())).toEqual(groups.map(() => 'up,last'))
+})
+
+test('where only ps tells of processes, one run of it a second answers for all apps', async () => {
+  const clock = createTestClock({ frozen_at: 0 })
+  let runs = 0
+  const ps = async (args: string[]) => {
+    runs++
+    return execFileSync('ps', args, { encoding: 'utf8', env: { PATH: process.env.PATH, LC_ALL: 'C' } })
+  }
+  const sampler = createProcessSampler(ps, clock)
+  const apps = Array.from({ length: 20 }, async () => sampler.rows())
+  const own = (await Promise.all(apps))[19]!.find((row) => row.pid === process.pid)
+  expect(own).toMatchObject({ parent: process.ppid, started: expect.stringMatching(/\d\d:\d\d:\d\d \d{4}$/) })
+  expect(own?.rss_bytes).toBeGreaterThan(1e6)
+  await clock.advance(999)
+  await sampler.rows()
+  expect(runs).toBe(1)
+  await clock.advance(1)
+  await sampler.rows()
+  await sampler.rows(true)
+  expect(runs).toBe(3)
 })
 
 test('a command line with quotes reaches the shell of each system as it was written', async () => {
