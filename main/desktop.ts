@@ -29,6 +29,8 @@ export interface DesktopOptions {
   updates: Pick<UpdatesOptions, 'off' | 'page' | 'key' | 'installs_at_end' | 'load'>
   hasTrayHost(): Promise<boolean>
   platform: NodeJS.Platform
+  /** What the person should know of how Homeport was started; null: nothing. */
+  advice: { message: string; detail: string } | null
   /** The process, by which whoever started it may speak to it. */
   parent: NodeJS.EventEmitter
   clock: Clock
@@ -47,7 +49,8 @@ const stopPatience_ms = 10_000
 export async function runDesktop(options: DesktopOptions): Promise<void> {
   const folder = join(options.data_dir, 'desktop')
   app.setName('Homeport')
-  app.setAppUserModelId('dev.homeport.desktop')
+  // Windows shows notifications of programs in the Start menu: a package by its name there, a checkout by its program.
+  app.setAppUserModelId(app.isPackaged ? 'dev.homeport.desktop' : process.execPath)
   // Electron's lock is per folder of user data: so it is one instance per data folder, before anything of it is opened.
   app.setPath('userData', folder)
   if (!app.requestSingleInstanceLock()) {
@@ -120,6 +123,7 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   // Somebody ended it while it was on its way up.
   if (ending) return city.stop()
   journal.hide(city.instance.token)
+  if (options.advice !== null) void dialog.showMessageBox({ type: 'warning', message: options.advice.message, detail: options.advice.detail })
   journal.info('started', { version: city.version, electron: process.versions.electron, packaged: app.isPackaged })
   const home = await settleIn({ city, folder, journal, options, bringUp, endInOrder, isEnding: () => ending !== undefined })
   front = home.front

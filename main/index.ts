@@ -9,7 +9,7 @@ import { openCity } from './city.ts'
 import { runDesktop } from './desktop.ts'
 import { hasTrayHost } from './tray-host.ts'
 import { builtWith } from './built-with.ts'
-import { whyNotUpdated } from './updates.ts'
+import { isTranslocated, whyNotUpdated } from './updates.ts'
 
 // A checkout has no archive; without this, packages of npm too would take files that end in .asar for folders.
 if (!app.isPackaged) process.noAsar = true
@@ -58,6 +58,7 @@ runDesktop({
       is_packaged: app.isPackaged,
       has_feed: existsSync(join(process.resourcesPath, 'app-update.yml')),
       platform: process.platform,
+      exec_path: process.execPath,
       app_image,
       package_type,
       has_key: key !== null,
@@ -72,6 +73,13 @@ runDesktop({
   },
   hasTrayHost,
   platform: process.platform,
+  advice: isTranslocated(process.execPath)
+    ? {
+        message: 'Homeport runs from a temporary copy.',
+        detail:
+          'macOS made it because Homeport was not moved since it was downloaded. Updates, links and opening at login do not work from there. Quit Homeport, move it to Applications, and open it again.',
+      }
+    : null,
   parent: process,
   clock: systemClock,
   openCity: (journal) => openCity(options, journal),

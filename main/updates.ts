@@ -170,17 +170,23 @@ export function createUpdates({
   }
 }
 
+/** Whether macOS runs a copy of an app that was downloaded and not moved since (Gatekeeper's path randomization). */
+export const isTranslocated = (exec_path: string): boolean => exec_path.includes('/AppTranslocation/')
+
 /** Why a copy of Homeport is not updated by itself, or null. */
 export function whyNotUpdated(facts: {
   is_packaged: boolean
   has_feed: boolean
   platform: NodeJS.Platform
+  exec_path: string
   app_image: string | null
   package_type: string | null
   /** The package knows a key for the signature of its feed. */
   has_key: boolean
 }): string | null {
   if (!facts.is_packaged) return 'This is a checkout: git brings its new versions.'
+  if (isTranslocated(facts.exec_path))
+    return 'macOS runs this copy from a temporary place. Quit Homeport, move it to Applications, and open it again.'
   if (!facts.has_feed) return 'This copy was built without an address for updates. Get the new version the way this one came.'
   if (facts.platform === 'linux' && facts.app_image === null && facts.package_type !== 'deb')
     return 'Only the AppImage and the .deb package replace themselves. Get the new version the way this one came.'

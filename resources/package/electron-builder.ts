@@ -2,7 +2,7 @@ import type { Configuration } from 'electron-builder'
 import { afterPack } from './after-pack.ts'
 import { beforePack } from './before-pack.ts'
 import { filesFor, npmFolder } from './contents.ts'
-import { feedOf, hasNotary, updateKeyOf } from './environment.ts'
+import { entitlementsOf, feedOf, hasNotary, updateKeyOf } from './environment.ts'
 
 /**
  * How packages are made: `npm run package`, see README.md. No host is named in here: an update feed, certificates and the notary come
@@ -69,7 +69,7 @@ export default {
     files: filesFor('darwin'),
     hardenedRuntime: true,
     gatekeeperAssess: false,
-    entitlements: 'resources/package/entitlements.mac.plist',
+    entitlements: entitlementsOf(process.env),
     entitlementsInherit: 'resources/package/entitlements.mac.inherit.plist',
     notarize: hasNotary(process.env),
     extendInfo: {

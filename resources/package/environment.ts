@@ -34,3 +34,9 @@ export function hasNotary(env: NodeJS.ProcessEnv): boolean {
     has('APPLE_KEYCHAIN_PROFILE')
   )
 }
+
+/**
+ * The rights of the desktop's own process. Without a signature of Apple's its parts have no team in common, and macOS would let none of
+ * them load the other: library validation has to be off then.
+ */
+export const entitlementsOf = (env: NodeJS.ProcessEnv): string => `resources/package/entitlements.mac${hasNotary(env) ? '' : '.inherit'}.plist`

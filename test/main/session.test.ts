@@ -98,3 +98,16 @@ describe('while no window is visible, a checkout on macOS is not throttled', () 
     expect(held()).toBe(0)
   })
 })
+
+test('a checkout on Windows is known by its program, which notifications need; a package by its own name', async () => {
+  await start()
+  expect(world.model_id).toBe(process.execPath)
+  app.isPackaged = true
+  await start()
+  expect(world.model_id).toBe('dev.homeport.desktop')
+})
+
+test('what a person should know of how Homeport was started is said, and holds nothing up', async () => {
+  await start({ advice: { message: 'Homeport runs from a temporary copy.', detail: 'Move it to Applications.' } })
+  expect([world.questions, onlyWindow().is_visible]).toEqual([['Homeport runs from a temporary copy.'], true])
+})

@@ -215,6 +215,7 @@ describe('what goes wrong is said plainly', () => {
 test.each([
   [{ is_packaged: false }, /checkout/],
   [{ has_feed: false }, /without an address/],
+  [{ exec_path: '/private/var/folders/x/T/AppTranslocation/1A/d/Homeport.app/Contents/MacOS/Homeport' }, /temporary place/],
   [{ platform: 'linux' as const, app_image: null }, /Only the AppImage/],
   [{ platform: 'linux' as const, app_image: null, package_type: 'rpm' }, /Only the AppImage/],
   [{ platform: 'linux' as const, app_image: null, package_type: 'deb' }, null],
@@ -223,7 +224,16 @@ test.each([
   [{ has_key: false }, null],
   [{}, null],
 ])('why a copy is not updated: %j', (facts, expected) => {
-  const usual = { is_packaged: true, has_feed: true, platform: 'darwin' as const, app_image: '/x.AppImage', package_type: null, has_key: true }
+  const exec_path = '/Applications/Homeport.app/Contents/MacOS/Homeport'
+  const usual = {
+    is_packaged: true,
+    has_feed: true,
+    platform: 'darwin' as const,
+    exec_path,
+    app_image: '/x.AppImage',
+    package_type: null,
+    has_key: true,
+  }
   const why = whyNotUpdated({ ...usual, ...facts })
   if (expected === null) expect(why).toBeNull()
   else expect(why).toMatch(expected)

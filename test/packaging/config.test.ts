@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { beforePack, machineOf, processors } from '../../resources/package/before-pack.ts'
 import config from '../../resources/package/electron-builder.ts'
-import { feedOf, hasNotary } from '../../resources/package/environment.ts'
+import { entitlementsOf, feedOf, hasNotary } from '../../resources/package/environment.ts'
 import { newFolder, root } from '../support/instance-process.ts'
 import { icnsTypes, readIcns, readIco, readPng } from './icon-files.ts'
 
@@ -27,7 +27,9 @@ test('homeport:// is ours on every system, no kind of file is', () => {
 test('macOS: a hardened runtime with no more rights than Node needs', () => {
   expect(config.mac).toMatchObject({ hardenedRuntime: true, category: 'public.app-category.developer-tools', notarize: false })
   const rights = (name: string) => [...readFileSync(join(root, name), 'utf8').matchAll(/<key>([^<]+)<\/key>/g)].map(([, key]) => key)
-  expect(rights(config.mac.entitlements)).toEqual(['com.apple.security.cs.allow-jit'])
+  expect(rights(entitlementsOf({ APPLE_KEYCHAIN_PROFILE: 'notary' }))).toEqual(['com.apple.security.cs.allow-jit'])
+  // A package that somebody signs for themselves has parts of no common team.
+  expect(config.mac.entitlements).toBe(config.mac.entitlementsInherit)
   expect(rights(config.mac.entitlementsInherit)).toEqual(['com.apple.security.cs.allow-jit', 'com.apple.security.cs.disable-library-validation'])
 })
 

@@ -39,6 +39,7 @@ export function openDesktopScene() {
     updates: { off: 'This is a test.', page: null, key: null, installs_at_end: true, load: async () => updater },
     hasTrayHost: async () => true,
     platform: process.platform,
+    advice: null,
     parent,
     clock,
     openCity: async () => {

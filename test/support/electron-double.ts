@@ -31,6 +31,7 @@ export const world = {
   tray_error: undefined as Error | undefined,
   /** What keeps the app from being suspended, by the number that was given out; empty where it was stopped. */
   blockers: [] as string[],
+  model_id: '',
   clipboard: '',
   shown_paths: [] as string[],
   crash_reports: undefined as Electron.CrashReporterStartOptions | undefined,
@@ -256,7 +257,7 @@ export const app = Object.assign(appEvents, {
   isReady: () => true,
   isPackaged: false,
   setName: (_name: string) => {},
-  setAppUserModelId: (_id: string) => {},
+  setAppUserModelId: (id: string) => void (world.model_id = id),
   setAboutPanelOptions: (options: Electron.AboutPanelOptionsOptions) => void (world.about = options),
   setAsDefaultProtocolClient: (scheme: string, path?: string, args?: string[]) => world.claimed.push({ scheme, path, args }) > 0,
   setLoginItemSettings: (item: Electron.Settings) => void (world.login_item = { ...world.login_item, ...item }),
