@@ -1,8 +1,13 @@
 /** Windows ignores the case of variable names, a copied environment does not. The programs that Homeport starts get them all the same. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createRun } from '../../server/names/run.ts'
+import { isGitStub } from '../../server/source/apple-git.ts'
 import { fetchEnvironment, gitEnvironment } from '../../server/source/environment.ts'
 import { variableOf } from '../../server/lib/environment.ts'
+import { requires } from '../support/requirements.ts'
 
 const windows = { Path: '/usr/bin:/bin', SystemRoot: 'C:\\Windows', Http_Proxy: 'http://proxy:3128', ssh_auth_sock: '/run/agent', SECRET: 'sk' }
 const address = { url: 'ssh://git@example.com/app.git', scheme: 'ssh' as const, host: 'example.com', port: 22, credentials: null, pinned_ip: null }
@@ -25,4 +30,17 @@ test('git on Windows finds its programs, the folder of the system, the proxy and
 test('programs of the system are found on Windows', async () => {
   const print = ['-e', 'process.stdout.write([process.env.PATH, process.env.SystemRoot, process.env.SECRET].join())']
   expect(await createRun(windows, 'win32')(process.execPath, print)).toMatchObject({ code: 0, out: '/usr/bin:/bin,C:\\Windows,' })
+})
+
+test.skipIf(!requires('git').ok)('Apple’s stub of git, which opens a dialog, counts as no git until the developer tools are there', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'homeport-git-'))
+  const tools = join(folder, 'tools/usr/bin')
+  mkdirSync(tools, { recursive: true })
+  writeFileSync(join(tools, 'git'), '', { mode: 0o755 })
+  expect(await isGitStub('/none:/usr/bin', 'darwin', async () => undefined)).toBe(true)
+  expect(await isGitStub('/none:/usr/bin/', 'darwin', async () => folder)).toBe(true)
+  expect(await isGitStub('/none:/usr/bin', 'darwin', async () => join(folder, 'tools'))).toBe(false)
+  expect(await isGitStub(`${tools}:/usr/bin`, 'darwin', async () => undefined)).toBe(false)
+  expect(await isGitStub('/usr/bin', 'linux', async () => undefined)).toBe(false)
+  rmSync(folder, { recursive: true })
 })

@@ -1,10 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, readdirSync, symlinkSync, writeFileSync, chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync, symlinkSync, writeFileSync, chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { isGitStub } from '../../server/source/apple-git.ts'
 import { listen, startGitHost, type GitHost } from '../support/git-host.ts'
 import { processesWith } from '../support/processes.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
@@ -42,19 +41,6 @@ const serve = async (options: Partial<Parameters<typeof startGitHost>[0]> = {}, 
 }
 
 describe.skipIf(!requires('git').ok)('a repository', () => {
-  test('Apple’s stub of git, which opens a dialog, counts as no git until the developer tools are there', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'homeport-git-'))
-    const tools = join(folder, 'tools/usr/bin')
-    mkdirSync(tools, { recursive: true })
-    writeFileSync(join(tools, 'git'), '', { mode: 0o755 })
-    expect(await isGitStub('/none:/usr/bin', 'darwin', async () => undefined)).toBe(true)
-    expect(await isGitStub('/none:/usr/bin/', 'darwin', async () => folder)).toBe(true)
-    expect(await isGitStub('/none:/usr/bin', 'darwin', async () => join(folder, 'tools'))).toBe(false)
-    expect(await isGitStub(`${tools}:/usr/bin`, 'darwin', async () => undefined)).toBe(false)
-    expect(await isGitStub('/usr/bin', 'linux', async () => undefined)).toBe(false)
-    rmSync(folder, { recursive: true })
-  })
-
   test('the head of a branch is fetched, with its commit, and without .git; an exact commit although the branch has moved on', async () => {
     const own = ownRepository()
     const first = git(own.folder, 'rev-parse', 'HEAD')
