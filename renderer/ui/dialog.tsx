@@ -97,7 +97,7 @@ export function NamedConfirm({
         <TextField label={`Type ${calm(name)} to confirm`} mono value={typed} onChange={(event) => setTyped(event.target.value)} />
         {children}
         <footer className="dialog-foot">
-          <Button onClick={() => onOpenChange(false)}>Keep it</Button>
+          <Button onClick={() => onOpenChange(false)}>Cancel</Button>
           <Button kind="danger" type="submit" busy={busy} disabled={typed !== name}>
             {action}
           </Button>

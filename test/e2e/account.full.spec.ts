@@ -13,7 +13,7 @@ test('tokens without an end, of a long name, and more than a page; in both theme
   }
   await desk.goto(`${home.platform.dashboard_url}account`)
   await expect(list(desk)).toHaveCount(50)
-  await expect(list(desk).first()).toContainText('No end')
+  await expect(list(desk).first()).toContainText('No expiration')
   await desk.getByRole('button', { name: 'Show more' }).click()
   await expect(list(desk)).toHaveCount(names.length)
   await expect(desk.getByRole('button', { name: 'Show more' })).toBeHidden()
@@ -31,7 +31,7 @@ test('tokens without an end, of a long name, and more than a page; in both theme
 test('a token stands on one line, and is not lost without a question; notices survive a reload', async ({ desk, home, repository }) => {
   await desk.goto(`${home.platform.dashboard_url}account?do=token`)
   await desk.getByLabel('Name').fill('CI')
-  await desk.getByRole('button', { name: 'Make it' }).click()
+  await desk.getByRole('button', { name: 'Create' }).click()
   const made = desk.getByRole('dialog', { name: 'The token “CI”' })
   const secret = made.locator('.secret code')
   expect(await secret.evaluate((code) => code.getClientRects().length)).toBe(1)

@@ -78,7 +78,7 @@ test('with a payment processor a card is given in its own form, the plan changed
     await expect(section(page)).toContainText('pro, billed yearly')
 
     await section(page).getByRole('button', { name: 'End the subscription…' }).click()
-    await page.getByRole('dialog', { name: 'End the subscription?' }).getByRole('button', { name: 'End it' }).click()
+    await page.getByRole('dialog', { name: 'End the subscription?' }).getByRole('button', { name: 'End subscription' }).click()
     await expect(section(page)).toContainText('Ends with the period')
     await expect(section(page).getByRole('button', { name: 'End the subscription…' })).toBeHidden()
     await expectForEverybody(page, 'ends')

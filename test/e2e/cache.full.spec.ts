@@ -38,7 +38,7 @@ test('an address elsewhere, a header that is none and too many tags are said; of
 
   // From anywhere, by the palette.
   await desk.keyboard.press('ControlOrMeta+k')
-  await expect(desk.getByRole('dialog', { name: 'Find or do' }).getByRole('combobox')).toBeFocused()
+  await expect(desk.getByRole('dialog', { name: 'Search or run a command' }).getByRole('combobox')).toBeFocused()
   await desk.keyboard.type('purge everything')
   await desk.keyboard.press('Enter')
   await desk.getByRole('dialog', { name: 'Purge everything of stand?' }).getByRole('button', { name: 'Purge everything' }).click()
@@ -53,8 +53,8 @@ test('an address elsewhere, a header that is none and too many tags are said; of
 
 test('the token of the webhook is shown once, and its command purges', async ({ desk, home, repository }) => {
   await open(desk, home, 'courier', repository(newsstand()).url)
-  await desk.getByRole('button', { name: 'Make a token' }).click()
-  await desk.getByRole('dialog').getByRole('button', { name: 'Make it' }).click()
+  await desk.getByRole('button', { name: 'Create token' }).click()
+  await desk.getByRole('dialog').getByRole('button', { name: 'Create' }).click()
   const dialog = desk.getByRole('dialog', { name: 'The token of the webhook' })
   const token = await dialog.locator('.secret code').innerText()
   const command = await dialog.getByLabel('Command', { exact: true }).innerText()

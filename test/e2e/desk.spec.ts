@@ -44,7 +44,7 @@ test('the palette goes anywhere by keyboard', { tag: '@full' }, async ({ desk, h
   await home.createProject({ slug: 'lighthouse', name: 'Lighthouse', repo_url: repository(app('light')).url })
   await home.createProject({ slug: 'lightship', name: 'Lightship' })
   await expect(desk.getByRole('link', { name: 'Lightship' }).first()).toBeVisible()
-  const palette = desk.getByRole('dialog', { name: 'Find or do' })
+  const palette = desk.getByRole('dialog', { name: 'Search or run a command' })
   const open = async () => {
     await desk.keyboard.press('ControlOrMeta+k')
     await expect(palette.getByRole('combobox')).toBeFocused()
@@ -133,7 +133,7 @@ test('a lost connection is said, and heals by itself', { tag: '@full' }, async (
   const first = await startTestPlatform({ runtime: 'process', port: 21_300 })
   const port = Number(new URL(first.platform.api_url).port)
   await signIn(page, await first.platform.signInUrl())
-  await expect(page.getByRole('heading', { name: 'Bring in your first app', exact: true })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Deploy your first app', exact: true })).toBeVisible()
   await first.platform.stop()
   await expect(page.getByText('The connection to Homeport is lost.')).toBeVisible()
 

@@ -26,7 +26,7 @@ test('a name of one’s own is added, checked, leads here, and is taken away', a
   await desk.goto(`${home.platform.dashboard_url}projects/quay`)
   await expect(desk.getByRole('heading', { name: 'Quay', exact: true })).toBeVisible()
   await desk.keyboard.press('ControlOrMeta+k')
-  await expect(desk.getByRole('dialog', { name: 'Find or do' }).getByRole('combobox')).toBeFocused()
+  await expect(desk.getByRole('dialog', { name: 'Search or run a command' }).getByRole('combobox')).toBeFocused()
   await desk.keyboard.type('add one of your own')
   await desk.keyboard.press('Enter')
   const adding = desk.getByRole('dialog', { name: 'Add a domain of your own' })
@@ -58,7 +58,7 @@ test('a name of one’s own is added, checked, leads here, and is taken away', a
   await expectForEverybody(desk, 'the record is not right')
   await dialog.getByRole('button', { name: 'Later' }).click()
   const row = desk.getByRole('list', { name: 'Domains' }).getByRole('listitem')
-  await expect(row).toContainText('Does not lead here')
+  await expect(row).toContainText('Not pointing here')
   await expectForEverybody(desk, 'a domain that does not lead here')
 
   // Who comes back goes on where it was.
@@ -87,7 +87,7 @@ test('a name of one’s own is added, checked, leads here, and is taken away', a
   await row.getByRole('button', { name: 'What to do with blog.example.com' }).click()
   await desk.getByRole('menuitem', { name: 'Take it away…' }).click()
   const deleting = desk.getByRole('dialog', { name: 'Take blog.example.com away?' })
-  await deleting.getByRole('button', { name: 'Keep it' }).click()
+  await deleting.getByRole('button', { name: 'Cancel' }).click()
   await row.getByRole('button', { name: 'What to do with blog.example.com' }).click()
   await desk.getByRole('menuitem', { name: 'Take it away…' }).click()
   await deleting.getByRole('button', { name: 'Take it away' }).click()

@@ -57,7 +57,7 @@ test('a whole file says what each line does before it is saved, and comes back a
     'Line 7homeport_xRefused: names that begin with HOMEPORT_',
     'Line 8LONGRefused: a value has 10,000 characters at most; this one has 10,001.',
     'Line 9NULRefused: a value has no NUL character.',
-    'Line 10Refused: this is no KEY=value.',
+    'Line 10Refused: not a KEY=value line.',
     'Line 11KEYWill be added',
     'Line 13PORT_NAMEWill be added',
   ]

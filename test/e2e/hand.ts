@@ -106,7 +106,7 @@ export function createKeyboard(page: Page): Hand & { pressed(): number } {
   /** The palette finds it from everywhere. */
   async function command(words: string): Promise<void> {
     await key('ControlOrMeta+k')
-    const input = page.getByRole('dialog', { name: 'Find or do' }).getByRole('combobox')
+    const input = page.getByRole('dialog', { name: 'Search or run a command' }).getByRole('combobox')
     await expect(input).toBeFocused()
     await type(words)
     // What a project or an instance offers comes with its answer. A page of help that fits the words was there before, and stays chosen.

@@ -48,7 +48,7 @@ test('help is found by what is wrong, and gives the line to copy', async ({ desk
   await expect(desk.getByRole('searchbox', { name: 'Search help' })).toHaveValue('could not resolve host')
 
   await desk.keyboard.press('ControlOrMeta+k')
-  await expect(desk.getByRole('dialog', { name: 'Find or do' }).getByRole('combobox')).toBeFocused()
+  await expect(desk.getByRole('dialog', { name: 'Search or run a command' }).getByRole('combobox')).toBeFocused()
   await desk.keyboard.type('colima')
   await expect(desk.getByRole('option', { name: 'The engine is not found' })).toBeVisible()
   await desk.keyboard.press('Enter')

@@ -11,10 +11,10 @@ const isDone = (page: Page, title: string) => expect(step(page, title).getByRole
 const isToDo = (page: Page, title: string) => expect(step(page, title).getByRole('img', { name: 'To do' })).toBeVisible()
 
 test('a sample goes from the first screen to its address, by mouse', async ({ desk, home }) => {
-  await expect(desk.getByRole('heading', { name: 'Bring in your first app', exact: true })).toBeVisible()
+  await expect(desk.getByRole('heading', { name: 'Deploy your first app', exact: true })).toBeVisible()
   await expect(desk.getByRole('region', { name: 'Runtime' }).getByRole('link', { name: 'Learn more' })).toHaveAttribute('href', '/app/help/engine')
   await expect(desk.getByText('To use containers, start Homeport without --runtime process.')).toBeVisible()
-  await desk.getByRole('button', { name: 'Take a sample' }).click()
+  await desk.getByRole('button', { name: 'Try a sample' }).click()
   await desk.getByRole('radio', { name: /^Guest book/ }).check()
   await expect(desk.getByLabel('Slug')).toHaveValue('guest-book')
   await expectForEverybody(desk, 'samples on the first screen')
@@ -45,11 +45,11 @@ test('the first steps tick themselves by what happens, wherever it happens', asy
   await desk.goto(home.platform.dashboard_url)
   await isDone(desk, 'Give it a variable')
   await isDone(desk, 'Change something')
-  await isToDo(desk, 'Find or do anything')
-  await step(desk, 'Find or do anything').getByRole('button').click()
-  await expect(desk.getByRole('dialog', { name: 'Find or do' })).toBeVisible()
+  await isToDo(desk, 'Run any command')
+  await step(desk, 'Run any command').getByRole('button').click()
+  await expect(desk.getByRole('dialog', { name: 'Search or run a command' })).toBeVisible()
   await desk.keyboard.press('Escape')
-  await isDone(desk, 'Find or do anything')
+  await isDone(desk, 'Run any command')
   await expect(card(desk)).toContainText('4 of 6')
 })
 
@@ -89,7 +89,7 @@ test('a broken build leads to its help, and is mended, by keyboard alone', async
   const report = desk.getByRole('region', { name: /a variable is missing: HULL/ })
   await expect(report).toContainText('Add it to the project’s variables')
   await expect(report.locator('.failure-line')).toContainText('HULL is not set')
-  await report.getByRole('link', { name: 'How to mend it' }).focus()
+  await report.getByRole('link', { name: 'How to fix it' }).focus()
   await desk.keyboard.press('Enter')
   await expect(desk).toHaveURL(/\/help\/environment$/)
   await expect(desk.getByRole('heading', { level: 1, name: 'Variables' })).toBeVisible()
@@ -147,7 +147,7 @@ test('keys lead from place to place, and rest while somebody types', async ({ de
   await expect(desk.getByLabel('Search projects')).toHaveValue('n? d')
   await expect(desk.getByRole('dialog')).toHaveCount(0)
   await desk.keyboard.press('ControlOrMeta+k')
-  await expect(desk.getByRole('dialog', { name: 'Find or do' })).toBeVisible()
+  await expect(desk.getByRole('dialog', { name: 'Search or run a command' })).toBeVisible()
 })
 
 test('on a phone the steps and the pages fit', async ({ desk, home }) => {

@@ -88,7 +88,7 @@ test('whatever another instance says stands there as text', async ({ desk, home,
     await expectUnharmed(desk, `the question whether to delete, at ${width}`)
     await desk.keyboard.press('Escape')
     await desk.goto(`${home.platform.dashboard_url}instances`)
-    await expect(desk.getByRole('listitem').filter({ hasText: 'Rock' })).toContainText('Answers')
+    await expect(desk.getByRole('listitem').filter({ hasText: 'Rock' })).toContainText('Online')
     await expectUnharmed(desk, `all instances at ${width}`)
   }
   expect(strays).toEqual([])

@@ -31,7 +31,7 @@ test('another instance is added by address and token, deployed on, and never mix
   const seen: string[] = []
   desk.on('request', (request) => seen.push(request.url(), request.postData() ?? '', JSON.stringify(request.headers())))
   const row = desk.getByRole('list', { name: 'Instances' }).getByRole('listitem').filter({ hasText: 'Quay' })
-  await expect(row).toContainText('Answers')
+  await expect(row).toContainText('Online')
   await expect(row).toContainText('Homeport')
   await expectForEverybody(desk, 'two instances')
 
@@ -221,7 +221,7 @@ test('names, colours and the list are changed; an instance that is not there say
   await expect(desk.getByRole('link', { name: 'North quay', exact: true })).toBeVisible()
 
   await desk.keyboard.press('ControlOrMeta+k')
-  await expect(desk.getByRole('combobox', { name: 'Find or do' })).toBeFocused()
+  await expect(desk.getByRole('combobox', { name: 'Search or run a command' })).toBeFocused()
   await desk.keyboard.type('switch to north')
   await expect(desk.getByRole('option')).toHaveCount(1)
   await desk.keyboard.press('Enter')

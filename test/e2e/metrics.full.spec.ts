@@ -14,7 +14,7 @@ test('what was asked is counted exactly, drawn, and read out by keyboard', async
   // It looks again by itself.
   const figures = desk.locator('.figures')
   await expect(figures).toContainText('13')
-  await expect(figures).toContainText('1 answer of 500 or more')
+  await expect(figures).toContainText('1 server error (5xx)')
   const requests = desk.getByRole('region', { name: 'Requests' })
   await expect(requests.locator('.chart-legend')).toContainText(/2xx\s*7.*3xx\s*2.*4xx\s*3.*5xx\s*1/)
 

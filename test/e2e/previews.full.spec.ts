@@ -6,7 +6,7 @@ import { signIn } from './stage.ts'
 
 const rows = (desk: Page) => desk.getByRole('region', { name: 'Previews' }).getByRole('listitem')
 /** The branches of the first look at a repository are no news: what is to be seen by itself comes after it. */
-const isLookedAt = (desk: Page) => expect(desk.getByRole('region', { name: 'What a push does' })).toContainText('Looked')
+const isLookedAt = (desk: Page) => expect(desk.getByRole('region', { name: 'Automatic deployments' })).toContainText('Looked')
 
 test('a preview that fails says so, and what served before serves on', async ({ desk, home, repository }) => {
   const made = repository(app('on main'))
@@ -34,11 +34,11 @@ test('what a push does is switched, looked at now, and said when it cannot be do
   await desk.goto(`${home.platform.dashboard_url}projects/shed`)
   await expect(desk.getByRole('heading', { level: 1 })).toHaveText('Shed')
   await desk.keyboard.press('ControlOrMeta+k')
-  await expect(desk.getByRole('dialog', { name: 'Find or do' }).getByRole('combobox')).toBeFocused()
+  await expect(desk.getByRole('dialog', { name: 'Search or run a command' }).getByRole('combobox')).toBeFocused()
   await desk.keyboard.type('what a push does')
-  await expect(desk.getByRole('option', { selected: true })).toHaveText('Previews: what a push does')
+  await expect(desk.getByRole('option', { selected: true })).toHaveText('Previews: automatic deployments')
   await desk.keyboard.press('Enter')
-  const card = desk.getByRole('region', { name: 'What a push does' })
+  const card = desk.getByRole('region', { name: 'Automatic deployments' })
   await card.getByRole('switch', { name: 'Previews of other branches' }).click()
   await expect(card.getByRole('switch', { name: 'Previews of other branches' })).not.toBeChecked()
   await expect(desk.getByRole('heading', { name: 'Previews are switched off', exact: true })).toBeVisible()

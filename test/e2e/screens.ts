@@ -36,7 +36,7 @@ export const screens = (scene: SceneIds): Screen[] => [
     path: '',
     seen_by: 'newcomer',
     async act(page) {
-      await page.getByRole('button', { name: 'Take a sample' }).click()
+      await page.getByRole('button', { name: 'Try a sample' }).click()
       await page.getByRole('radio', { name: /^Tide clock/ }).check()
     },
   },
@@ -89,7 +89,14 @@ export const screens = (scene: SceneIds): Screen[] => [
     before: withBerth,
     act: (page) => promoteFrom(page, 'waits'),
   },
-  { name: 'promote-failed', path: 'projects/harbour-shop?do=promote', before: withBerth, act: (page) => promoteFrom(page, 'gone') },
+  {
+    name: 'promote-failed',
+    path: 'projects/harbour-shop?do=promote',
+    // A page that stays open holds the promotion, and the next one could not begin it.
+    alters_page: true,
+    before: withBerth,
+    act: (page) => promoteFrom(page, 'gone'),
+  },
   {
     name: 'new-project-from-another',
     path: '',
@@ -210,7 +217,7 @@ export const screens = (scene: SceneIds): Screen[] => [
     path: 'account?do=token',
     async act(page) {
       await page.getByLabel('Name', { exact: true }).fill('Deploys from CI')
-      await page.getByRole('button', { name: 'Make it' }).click()
+      await page.getByRole('button', { name: 'Create' }).click()
       await page.getByText('shown this once').waitFor()
     },
   },

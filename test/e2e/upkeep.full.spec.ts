@@ -26,7 +26,7 @@ test('the disk is told by kind, and a clean-up frees what it said', async ({ des
   await desk.goto(home.platform.dashboard_url)
   await expect(desk.getByRole('heading', { name: 'Projects', exact: true })).toBeVisible()
   await desk.keyboard.press('ControlOrMeta+k')
-  await expect(desk.getByRole('dialog', { name: 'Find or do' }).getByRole('combobox')).toBeFocused()
+  await expect(desk.getByRole('dialog', { name: 'Search or run a command' }).getByRole('combobox')).toBeFocused()
   await desk.keyboard.type('disk what takes')
   await expect(desk.getByRole('option', { selected: true })).toHaveText('Disk: what takes which room')
   await desk.keyboard.press('Enter')
@@ -90,7 +90,7 @@ test('a backup is made while the app serves, downloaded, and deleted', async ({ 
 
   await rows.getByRole('button', { name: /^Delete homeport-/ }).click()
   const dialog = desk.getByRole('dialog', { name: 'Delete this backup?' })
-  await dialog.getByRole('button', { name: 'Keep it' }).click()
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
   await expect(rows).toHaveCount(1)
   await rows.getByRole('button', { name: /^Delete homeport-/ }).click()
   await dialog.getByRole('button', { name: 'Delete', exact: true }).click()

@@ -5,11 +5,11 @@ import { app, expect, expectForEverybody } from './fixtures.ts'
 
 test('a .zip that is dropped on the welcome page is live a moment later', async ({ desk, home, shelf }) => {
   const file = shelf('Harbour café.zip', zipped(app('Hello from a zip')))
-  await expect(desk.getByRole('heading', { name: 'Bring in your first app', exact: true })).toBeVisible()
+  await expect(desk.getByRole('heading', { name: 'Deploy your first app', exact: true })).toBeVisible()
   await drag(desk, desk.getByRole('main'), [file], { lets_go: false })
-  await expect(desk.getByText('Drop it to bring it in')).toBeVisible()
+  await expect(desk.getByText('Drop it to deploy')).toBeVisible()
   await drag(desk, desk.getByRole('main'), [file])
-  await expect(desk.getByText('Drop it to bring it in')).toBeHidden()
+  await expect(desk.getByText('Drop it to deploy')).toBeHidden()
   await expect(desk.getByText('Harbour café.zip')).toBeVisible()
   await expect(desk.getByLabel('Slug')).toHaveValue('harbour-cafe')
   await expectForEverybody(desk, 'welcome with an archive')

@@ -27,7 +27,7 @@ test('a .tar.gz that is dropped on a project deploys it; by keys alone the same'
   expect((await home.edge('harbour-cafe.localhost')).body).toContain('Second voyage')
 
   await desk.keyboard.press('ControlOrMeta+k')
-  await expect(desk.getByRole('dialog', { name: 'Find or do' }).getByRole('combobox')).toBeFocused()
+  await expect(desk.getByRole('dialog', { name: 'Search or run a command' }).getByRole('combobox')).toBeFocused()
   await desk.keyboard.type('upload a .zip')
   await expect(desk.getByRole('option', { selected: true })).toContainText('upload a .zip')
   await desk.keyboard.press('Enter')

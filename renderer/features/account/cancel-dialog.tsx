@@ -25,9 +25,9 @@ export function CancelDialog({ billing, onClose }: { billing: BillingStatus; onC
     >
       {cancel.error && <ProblemView problem={cancel.error} />}
       <footer className="dialog-foot">
-        <Button onClick={onClose}>Keep it</Button>
+        <Button onClick={onClose}>Keep plan</Button>
         <Button kind="danger" busy={cancel.isPending} onClick={() => cancel.mutate({})}>
-          End it
+          End subscription
         </Button>
       </footer>
     </Dialog>

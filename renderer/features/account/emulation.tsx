@@ -22,7 +22,7 @@ export function Emulation() {
   const trial = data?.trial_days ?? null
   return (
     <div className="plan-play" role="group" aria-labelledby="play">
-      <h3 id="play">Play another account</h3>
+      <h3 id="play">Simulate a plan</h3>
       <p className="faint">Your own machine has no paywall. A smaller plan lets you see every refusal that a client has to live with.</p>
       {error && !data && <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />}
       {!data && !error && <SkeletonRows rows={2} height={40} />}
@@ -43,7 +43,7 @@ export function Emulation() {
             label="Trial of pro"
             value={trial ?? ''}
             onChange={({ target }) => change({ trial_days: target.value === '' ? null : Number(target.value) })}
-            hint="Counts on the plan starter."
+            hint="Applies to Starter only."
           >
             {trials.map(({ days, text }) => (
               <option key={text} value={days ?? ''}>

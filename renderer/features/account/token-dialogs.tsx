@@ -15,7 +15,7 @@ const lives = [
   { value: '30', text: '30 days' },
   { value: '90', text: '90 days' },
   { value: '365', text: 'One year' },
-  { value: '', text: 'No end' },
+  { value: '', text: 'No expiration' },
 ] as const
 
 export function CreateTokenDialog({ onClose, onMade }: { onClose: () => void; onMade: () => void }) {
@@ -31,20 +31,20 @@ export function CreateTokenDialog({ onClose, onMade }: { onClose: () => void; on
     return (
       <SecretDialog
         title={`The token “${api_token.name}”`}
-        about="It is shown this once: copy it now. Whoever has it may do all that you may."
+        about="It is shown this once: copy it now. Anyone with this token has your full access."
         secret={token}
         kind="token"
         onClose={onClose}
       >
         <p className="quiet">
           A program sends it as <code>Authorization: Bearer svc_…</code>; the command line takes it from <code>HOMEPORT_TOKEN</code>.{' '}
-          {api_token.expires_at === null ? 'It holds until it is revoked.' : `It holds until ${day(api_token.expires_at)}.`}
+          {api_token.expires_at === null ? 'It does not expire.' : `It expires on ${day(api_token.expires_at)}.`}
         </p>
       </SecretDialog>
     )
   }
   return (
-    <Dialog open onOpenChange={onClose} title="Make a token" about="One for each program, so that each can be revoked by itself.">
+    <Dialog open onOpenChange={onClose} title="Create token" about="One for each program, so that each can be revoked by itself.">
       <form className="stack" onSubmit={submit}>
         <TextField
           label="Name"
@@ -56,7 +56,7 @@ export function CreateTokenDialog({ onClose, onMade }: { onClose: () => void; on
           error={create.error?.issue('name')}
           hint="What it is for. You will know it again by that."
         />
-        <SelectField label="Holds for" value={days} onChange={({ target }) => setDays(target.value)}>
+        <SelectField label="Expires in" value={days} onChange={({ target }) => setDays(target.value)}>
           {lives.map(({ value, text }) => (
             <option key={value} value={value}>
               {text}
@@ -67,7 +67,7 @@ export function CreateTokenDialog({ onClose, onMade }: { onClose: () => void; on
         <footer className="dialog-foot">
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" busy={create.isPending} disabled={name.trim() === ''}>
-            Make it
+            Create
           </Button>
         </footer>
       </form>
@@ -93,7 +93,7 @@ export function RevokeTokenDialog({ token, onClose, onRevoked }: { token: ApiTok
     >
       {revoke.error && <ProblemView problem={revoke.error} />}
       <footer className="dialog-foot">
-        <Button onClick={onClose}>Keep it</Button>
+        <Button onClick={onClose}>Cancel</Button>
         <Button kind="danger" busy={revoke.isPending} onClick={() => revoke.mutate({ params: { id: token.id } })}>
           Revoke
         </Button>

@@ -35,7 +35,7 @@ export function Tokens() {
   const changed = () => askAnew(cache, keys.tokens)
   const create = (
     <Button kind={tokens?.length === 0 ? 'primary' : 'plain'} icon={Plus} onClick={() => setOpen({ name: 'create' })}>
-      Make a token
+      Create token
     </Button>
   )
   return (
@@ -52,7 +52,7 @@ export function Tokens() {
       {!tokens && !error && <SkeletonRows rows={3} height={64} />}
       {tokens?.length === 0 && (
         <Empty icon={KeyRound} title="No tokens yet" action={create}>
-          A program, such as a build elsewhere or the command line of another machine, signs in with a token. It may do all that you may.
+          A program, such as a build elsewhere or the command line of another machine, signs in with a token. It has your full access.
         </Empty>
       )}
       {tokens !== undefined && tokens.length > 0 && (
@@ -96,11 +96,11 @@ function TokenRow({ token, onRevoke }: { token: ApiToken; onRevoke: () => void }
 
 function End({ expires_at }: { expires_at: string | null }) {
   const now = useNow(60_000)
-  if (expires_at === null) return <p className="faint token-end">No end</p>
+  if (expires_at === null) return <p className="faint token-end">No expiration</p>
   const isOver = Date.parse(expires_at) <= now
   return (
     <p className={`token-end ${isOver ? 'token-over' : 'quiet'}`} title={exactTime(expires_at)}>
-      {isOver ? 'Ended' : 'Until'} {day(expires_at)}
+      {isOver ? 'Expired' : 'Expires'} {day(expires_at)}
     </p>
   )
 }

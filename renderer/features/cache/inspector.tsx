@@ -70,13 +70,13 @@ export function Inspector({ slug }: { slug: string }) {
             onChange={({ target }) => setUrl(target.value)}
             placeholder="/products?page=2"
             error={inspect.error?.issue('url')}
-            hint="Looking touches nothing. A request is a visit: it wakes the app, and may store its answer."
+            hint="Inspecting has no side effects. Sending a request is a visit: it wakes the app and may store the response."
           />
           <Button kind="primary" icon={Radar} type="submit" busy={inspect.isPending && !sends}>
             Look
           </Button>
           <Button busy={inspect.isPending && sends} onClick={() => url.trim() !== '' && void look(true)}>
-            Look and request
+            Send a request
           </Button>
         </div>
         <details className="look-more">

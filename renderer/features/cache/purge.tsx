@@ -81,7 +81,7 @@ export function Purge({ slug }: { slug: string }) {
             {isTooMany
               ? `These are ${entries.length}; at most ${most} go at once.`
               : way === 'tags'
-                ? 'Parted by spaces, commas or lines. The app names them in Surrogate-Key or Cache-Tag; what bears one of them goes, and nothing else.'
+                ? 'Separate with spaces, commas or new lines. The app names tags in Surrogate-Key or Cache-Tag. Only matching entries are purged.'
                 : 'One a line: a path with its query, or a whole address. Every variant of it goes.'}
           </p>
         </div>
@@ -121,7 +121,7 @@ export function PurgeAllDialog({ project, onOpenChange }: { project: Project; on
     >
       {purge.error && <ProblemView problem={purge.error} />}
       <footer className="dialog-foot">
-        <Button onClick={() => onOpenChange(false)}>Keep it</Button>
+        <Button onClick={() => onOpenChange(false)}>Cancel</Button>
         <Button kind="primary" busy={purge.isPending} onClick={() => purge.mutate({ params: { slug: project.slug } })}>
           Purge everything
         </Button>

@@ -61,7 +61,7 @@ function Ratio({ cache }: { cache: Counts }) {
     <>
       <p className="cache-ratio">
         <strong>{cache.hit_ratio === null ? 'No figure yet' : percent(cache.hit_ratio)}</strong>
-        <span className="quiet">{cache.hit_ratio === null ? 'nothing was looked up in 24 hours' : 'of what was looked up in 24 hours was here'}</span>
+        <span className="quiet">{cache.hit_ratio === null ? 'no requests in the last 24 h' : 'hit rate (last 24 h)'}</span>
       </p>
       <div className="cache-ways" aria-hidden>
         {!isEmpty && ways.map(({ way, count }) => count > 0 && <span key={way} className={`cache-way-${way}`} style={{ flexGrow: count }} />)}

@@ -27,7 +27,7 @@ export function Webhook({ project }: { project: Project }) {
       <header className="card-head">
         <h2 id="webhook">Purge from elsewhere</h2>
         <Button icon={KeyRound} onClick={() => setAsking(true)}>
-          {project.has_purge_token ? 'Rotate the token…' : 'Make a token'}
+          {project.has_purge_token ? 'Rotate the token…' : 'Create token'}
         </Button>
       </header>
       <div className="card-body stack">
@@ -77,7 +77,7 @@ function TokenDialog({ project, onOpenChange }: { project: Project; onOpenChange
     <Dialog
       open
       onOpenChange={onOpenChange}
-      title={project.has_purge_token ? 'Rotate the token?' : 'Make a token'}
+      title={project.has_purge_token ? 'Rotate the token?' : 'Create token'}
       about={
         project.has_purge_token
           ? 'The token of now stops working at once. Whatever uses it has to learn the new one.'
@@ -88,7 +88,7 @@ function TokenDialog({ project, onOpenChange }: { project: Project; onOpenChange
       <footer className="dialog-foot">
         <Button onClick={() => onOpenChange(false)}>{project.has_purge_token ? 'Keep the one of now' : 'Not now'}</Button>
         <Button kind="primary" busy={make.isPending} onClick={() => make.mutate({ params: { slug: project.slug } })}>
-          {project.has_purge_token ? 'Rotate' : 'Make it'}
+          {project.has_purge_token ? 'Rotate' : 'Create'}
         </Button>
       </footer>
     </Dialog>

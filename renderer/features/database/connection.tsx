@@ -36,7 +36,7 @@ export function Connection({ database }: { database: Database }) {
               </span>
             </p>
           </Line>
-          <Line label="psql, which asks for the password">
+          <Line label="psql (prompts for the password)">
             <p className="command">
               <code>{psql}</code>
               <CopyButton text={psql} label="Copy the psql line" />

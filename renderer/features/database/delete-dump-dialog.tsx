@@ -23,7 +23,7 @@ export function DeleteDumpDialog({ dump, onOpenChange, onDeleted }: { dump: Data
     >
       {remove.error && <ProblemView problem={remove.error} />}
       <footer className="dialog-foot">
-        <Button onClick={onOpenChange}>Keep it</Button>
+        <Button onClick={onOpenChange}>Cancel</Button>
         <Button kind="danger" busy={remove.isPending} onClick={() => remove.mutate({ params: { id: dump.id } })}>
           Delete
         </Button>

@@ -6,7 +6,7 @@ import { isRestart } from './progress.ts'
 import './deployment-line.css'
 
 const triggers: Record<Deployment['trigger'], string> = {
-  manual: 'Deployed by hand',
+  manual: 'Manual deploy',
   push: 'New commit',
   retry: 'Built again',
   rollback: 'Rolled back',

@@ -159,7 +159,7 @@ function Facts({ deployment }: { deployment: DeploymentDetail }) {
         </div>
       )}
       <div>
-        <dt>Asked for</dt>
+        <dt>Requested</dt>
         <dd>{exactTime(deployment.created_at)}</dd>
       </div>
       <div>

@@ -48,7 +48,7 @@ export function FailureReport({
             </Link>
           )}
           <code>{failure.code}</code>
-          <HelpLink topic={helpForFailure(failure)}>How to mend it</HelpLink>
+          <HelpLink topic={helpForFailure(failure)}>How to fix it</HelpLink>
           {onShow && (
             <Button kind="bare" onClick={onShow}>
               Show it in the log

@@ -80,8 +80,8 @@ export default function DeploymentListPage({ slug }: { slug: string }) {
         {isPending && <SkeletonRows rows={8} height={rowHeight} />}
         {deployments.length > 0 && <DeploymentList slug={slug} deployments={deployments} isWhole={!hasNextPage} onEnd={bringMore} />}
         {data && deployments.length === 0 && (
-          <Empty icon={ListFilter} title={isFiltered ? 'No deployment fits these filters' : 'No deployment yet'}>
-            {isFiltered ? 'Take a filter away to see more.' : 'Press Deploy to make the first one.'}
+          <Empty icon={ListFilter} title={isFiltered ? 'No deployments match' : 'No deployments yet'}>
+            {isFiltered ? 'Clear a filter to see more.' : 'Press Deploy to make the first one.'}
           </Empty>
         )}
       </section>

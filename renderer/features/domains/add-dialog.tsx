@@ -34,7 +34,7 @@ export function AddDialog({ slug, platformIp, onClose }: { slug: string | null; 
   }
   if (added) {
     return (
-      <Dialog open onOpenChange={onClose} title={added.hostname} about="It is added. One record more, and it leads here.">
+      <Dialog open onOpenChange={onClose} title={added.hostname} about="Added. Create this DNS record to finish.">
         <CheckRecord domain={added} platformIp={platformIp} onClose={onClose} />
       </Dialog>
     )

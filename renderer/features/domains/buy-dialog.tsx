@@ -47,7 +47,7 @@ export function BuyDialog({ slug, onClose }: { slug: string | null; onClose: () 
           maxLength={253}
         />
         <Button kind="primary" type="submit" icon={Search} busy={isFetching}>
-          Look for it
+          Search
         </Button>
       </form>
       {error && !isFetching && <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />}

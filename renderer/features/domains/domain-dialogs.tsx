@@ -122,7 +122,7 @@ export function KeepDialog({ domain, onClose }: Props) {
       <footer className="dialog-foot">
         <Button onClick={onClose}>Let it move</Button>
         <Button kind="primary" busy={keep.isPending} onClick={() => keep.mutate({ params: { id: domain.id } })}>
-          Keep it
+          Cancel
         </Button>
       </footer>
     </Dialog>
@@ -153,7 +153,7 @@ export function DeleteDialog({ domain, onClose }: Props) {
     >
       {remove.error && <ProblemView problem={remove.error} />}
       <footer className="dialog-foot">
-        <Button onClick={onClose}>Keep it</Button>
+        <Button onClick={onClose}>Cancel</Button>
         <Button kind="danger" busy={remove.isPending} onClick={() => remove.mutate({ params: { id: domain.id } })}>
           Take it away
         </Button>

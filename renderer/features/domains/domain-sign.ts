@@ -4,7 +4,7 @@ import type { Sign } from '../../ui/status.tsx'
 const signs: Record<Domain['status'], Sign> = {
   pending: { word: 'Waits for its record', shape: 'ring', tone: 'busy' },
   verified: { word: 'Leads here', shape: 'disc', tone: 'live' },
-  failed: { word: 'Does not lead here', shape: 'diamond', tone: 'fail' },
+  failed: { word: 'Not pointing here', shape: 'diamond', tone: 'fail' },
   transfer_requested: { word: 'Moves away', shape: 'dots', tone: 'busy' },
 }
 

@@ -100,7 +100,7 @@ export function AddDialog({
         />
         <SwitchField
           label="Sensitive"
-          hint="Stays hidden when all values are shown, until it is asked for by itself."
+          hint="Never revealed by “Show values”; reveal it individually."
           checked={isSensitive}
           onChange={setSensitive}
         />

@@ -79,7 +79,7 @@ function Followed({ slug, id, isStale, onDismiss }: { slug: string; id: string; 
       id={id}
       onDismiss={onDismiss}
       words={{
-        running: 'A deployment runs, which takes the variables along.',
+        running: 'Redeploying with the new variables…',
         ready: 'The app runs with the variables as they are now.',
         failed: 'The deployment with the new variables failed; what ran before still runs.',
         canceled: 'The deployment with the new variables was canceled; what ran before still runs.',

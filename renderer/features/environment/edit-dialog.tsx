@@ -44,7 +44,7 @@ export function EditDialog({ slug, variable, onOpenChange, onChanged }: Props & 
         />
         <SwitchField
           label="Sensitive"
-          hint="Stays hidden when all values are shown, until it is asked for by itself."
+          hint="Never revealed by “Show values”; reveal it individually."
           checked={isSensitive}
           onChange={setSensitive}
         />
@@ -79,7 +79,7 @@ export function DeleteDialog({ slug, variable, onOpenChange, onDeleted }: Props 
     >
       {remove.error && <ProblemView problem={remove.error} />}
       <footer className="dialog-foot">
-        <Button onClick={() => onOpenChange(false)}>Keep it</Button>
+        <Button onClick={() => onOpenChange(false)}>Cancel</Button>
         <Button kind="danger" busy={remove.isPending} onClick={() => remove.mutate({ params: { slug, id: variable.id } })}>
           Delete
         </Button>

@@ -81,7 +81,7 @@ export function ImportDialog({
             setName(next)
           }}
         />
-        <SwitchField label="Sensitive, all of them" checked={isSensitive} onChange={setSensitive} />
+        <SwitchField label="Mark all as sensitive" checked={isSensitive} onChange={setSensitive} />
         <PlanView plan={plan} isEmpty={text.trim() === ''} />
         {add.error && <ProblemView problem={add.error} />}
         <footer className="dialog-foot">

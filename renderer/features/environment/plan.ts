@@ -36,6 +36,6 @@ export function planImport(text: string, environment: Environment, known: readon
     vars.push({ key, value })
     return { line, key, fate: 'create', why: '' }
   })
-  for (const line of unread) lines.push({ line, key: null, fate: 'refuse', why: 'This is no KEY=value.' })
+  for (const line of unread) lines.push({ line, key: null, fate: 'refuse', why: 'Not a KEY=value line.' })
   return { lines: lines.toSorted((a, b) => a.line - b.line), vars }
 }

@@ -97,7 +97,7 @@ export function Frame({ children }: { children: ReactNode }) {
         )}
         <span className="topbar-tools">
           <NoticeBell align="end" />
-          <IconButton icon={Search} label="Find or do" onClick={() => setPaletteOpen(true)} />
+          <IconButton icon={Search} label="Search or run a command" onClick={() => setPaletteOpen(true)} />
         </span>
       </header>
       <NoticeVoice />

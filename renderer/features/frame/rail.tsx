@@ -35,7 +35,7 @@ export function Rail({ open }: { open: boolean }) {
       </Stumble>
       <button type="button" className="rail-search" onClick={() => setPaletteOpen(true)}>
         <Search size={15} aria-hidden />
-        <span>Find or do</span>
+        <span>Search or run a command</span>
         <kbd>{capsOf('mod+k').flat().join(' ')}</kbd>
       </button>
       <ul className="rail-list">
@@ -100,7 +100,7 @@ function Nearest() {
   return (
     <div className="rail-nearest">
       <div className="rail-heading">
-        <h2>At hand</h2>
+        <h2>Recent</h2>
         <IconButton icon={Plus} label="New project" onClick={() => setNewProjectOpen(true)} />
       </div>
       <ul className="rail-list">
@@ -161,7 +161,7 @@ function Asleep({ since }: { since: string | null }) {
 const themes = [
   { value: 'light', text: 'Light' },
   { value: 'dark', text: 'Dark' },
-  { value: 'system', text: 'As the system has it' },
+  { value: 'system', text: 'System' },
 ] as const satisfies readonly { value: Theme; text: string }[]
 const themeIcons = { light: Sun, dark: Moon, system: Monitor }
 

@@ -131,7 +131,7 @@ function DeleteBackup({ backup, onOpenChange }: { backup: Backup; onOpenChange: 
     >
       {remove.error && <ProblemView problem={remove.error} />}
       <footer className="dialog-foot">
-        <Button onClick={onOpenChange}>Keep it</Button>
+        <Button onClick={onOpenChange}>Cancel</Button>
         <Button kind="danger" busy={remove.isPending} onClick={() => remove.mutate({ params: { name: backup.name } })}>
           Delete
         </Button>

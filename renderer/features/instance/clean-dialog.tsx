@@ -48,7 +48,7 @@ export function CleanDialog({ rows, chosen, onOpenChange }: { rows: readonly Dis
       {clean.error && <ProblemView problem={clean.error} />}
       {clean.isPending && <Progress label="Cleaning up" text="This may take a minute." />}
       <footer className="dialog-foot">
-        <Button onClick={onOpenChange}>{isNothing ? 'Close' : 'Keep it'}</Button>
+        <Button onClick={onOpenChange}>{isNothing ? 'Close' : 'Cancel'}</Button>
         {!isNothing && (
           <Button kind="primary" busy={clean.isPending} onClick={() => clean.mutate({ body: isAll ? {} : { kinds: [...chosen] } })}>
             {sum.bytes > 0 ? `Free about ${bytes(sum.bytes)}` : 'Clean up'}

@@ -51,7 +51,7 @@ export function AddDialog({ onClose }: { onClose: () => void }) {
       open
       onOpenChange={onClose}
       title="Add an instance"
-      about="Another Homeport, or a hosted account that speaks its API. Make a token there, under Account, API tokens."
+      about="Another Homeport, or a hosted account that speaks its API. Create a token there, under Account, API tokens."
     >
       <form className="stack" onSubmit={submit}>
         <TextField

@@ -15,8 +15,8 @@ import { InstanceMark } from './instance-mark.tsx'
 export type Wish = 'edit' | 'token' | 'remove'
 
 const signs: Record<InstanceState['name'], Sign> = {
-  answers: { word: 'Answers', shape: 'disc', tone: 'live' },
-  asks: { word: 'Asks for a token', shape: 'ring', tone: 'busy' },
+  answers: { word: 'Online', shape: 'disc', tone: 'live' },
+  asks: { word: 'Token required', shape: 'ring', tone: 'busy' },
   silent: { word: 'Does not answer', shape: 'diamond', tone: 'fail' },
 }
 

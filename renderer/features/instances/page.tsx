@@ -50,7 +50,7 @@ export default function InstancesPage() {
         {!remotes && !error && <SkeletonRows rows={2} height={76} />}
         {remotes && remotes.length < 2 && (
           <div className="instances-about">
-            <h2>{isOwner ? 'Bring another one to this desk' : 'One instance'}</h2>
+            <h2>{isOwner ? 'Connect another instance' : 'One instance'}</h2>
             <p className="quiet">
               {isOwner
                 ? 'A Homeport on a server, or a hosted account: add it by its address and an API token, and its projects are here beside your own, in a frame of another colour. What runs here can be promoted to it, and what runs there can be pulled.'

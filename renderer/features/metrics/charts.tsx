@@ -68,10 +68,10 @@ export function Charts({ metrics, at, onAt }: { metrics: Metrics; at: number | n
       </section>
       <section className="card metrics-chart metrics-wide" aria-labelledby="chart-latency">
         <header>
-          <h2 id="chart-latency">Time to answer</h2>
+          <h2 id="chart-latency">Response time</h2>
           <Legend series={drawn.latency.series} totals={[totals.p50_ms, totals.p95_ms, totals.p99_ms].map(milliseconds)} />
         </header>
-        <Chart label="Time to answer" kind="lines" {...drawn.latency} word={milliseconds} tickWord={milliseconds} {...wide} />
+        <Chart label="Response time" kind="lines" {...drawn.latency} word={milliseconds} tickWord={milliseconds} {...wide} />
       </section>
       <section className="card metrics-chart" aria-labelledby="chart-cache">
         <header>
@@ -82,7 +82,7 @@ export function Charts({ metrics, at, onAt }: { metrics: Metrics; at: number | n
       </section>
       <section className="card metrics-chart" aria-labelledby="chart-cold">
         <header>
-          <h2 id="chart-cold">Wakings</h2>
+          <h2 id="chart-cold">Cold starts</h2>
           <div className="chart-legend">
             <Legend series={drawn.cold.series} totals={drawn.cold.totals.map(count)} />
             {cold_starts.count > 0 && (

@@ -14,7 +14,7 @@ export function Figures({ metrics, project }: { metrics: Metrics; project: Proje
         {bytes(totals.bytes_out)} sent
       </Figure>
       <Figure name="Errors" value={percent(totals.error_rate)}>
-        {counted(totals.errors, 'answer', 'answers')} of 500 or more
+        {counted(totals.errors, 'server error', 'server errors')} (5xx)
       </Figure>
       <Figure name="Median answer" value={milliseconds(totals.p50_ms)}>
         <span className="nowrap">p95 {milliseconds(totals.p95_ms)},</span> <span className="nowrap">p99 {milliseconds(totals.p99_ms)}</span>

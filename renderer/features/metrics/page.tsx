@@ -43,7 +43,7 @@ export default function MetricsPage({ slug }: { slug: string }) {
             setParams(value === '24h' ? {} : { range: value }, { replace: true })
           }}
         />
-        {data && <p className="faint">As of {new Date(dataUpdatedAt).toLocaleTimeString()}; looks again by itself</p>}
+        {data && <p className="faint">Updated {new Date(dataUpdatedAt).toLocaleTimeString()}</p>}
       </div>
       {error && <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />}
       {!data && !error && (

@@ -132,7 +132,7 @@ export function Https() {
         about="It is taken out of every trust store of this machine, and its key is destroyed. Browsers then warn of HTTPS until you trust a new one."
       >
         <footer className="dialog-foot">
-          <Button onClick={() => setRemoving(false)}>Keep it</Button>
+          <Button onClick={() => setRemoving(false)}>Cancel</Button>
           <Button kind="danger" busy={remove.isPending} onClick={() => remove.mutate({})}>
             Remove the authority
           </Button>

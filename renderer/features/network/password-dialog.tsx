@@ -89,7 +89,7 @@ export function PasswordDialog({
           </Button>
           <Button onClick={() => onOpenChange(false)}>Cancel</Button>
           <Button kind="primary" type="submit" busy={save.isPending} disabled={!isReady}>
-            {opens ? 'Set it and open' : 'Set it'}
+            {opens ? 'Save and open' : 'Save'}
           </Button>
         </footer>
       </form>

@@ -87,13 +87,13 @@ export default function Palette() {
       ref={inside}
       open
       onOpenChange={setOpen}
-      label="Find or do"
+      label="Search or run a command"
       shouldFilter={false}
       overlayClassName="scrim"
       contentClassName="palette"
       loop
     >
-      <Command.Input value={query} onValueChange={setQuery} placeholder="A project, or what to do" className="palette-input" />
+      <Command.Input value={query} onValueChange={setQuery} placeholder="Search projects and commands" className="palette-input" />
       <Command.List className="palette-list">
         <Command.Empty className="palette-empty quiet">Nothing fits “{query}”.</Command.Empty>
         {params?.slug && <ProjectActs slug={params.slug} fits={fits} run={run} />}
@@ -151,7 +151,7 @@ function ProjectActs({ slug, ...group }: GroupProps & { slug: string }) {
     { text: 'Overview', icon: <Ship size={16} aria-hidden />, run: () => go(root) },
     { text: 'Deployments', icon: <Waypoints size={16} aria-hidden />, run: () => go(`${root}/deployments`) },
     { text: 'Previews: branches', icon: <GitBranch size={16} aria-hidden />, run: () => go(`${root}/previews`) },
-    { text: 'Previews: what a push does', icon: <GitBranch size={16} aria-hidden />, run: () => go(`${root}/previews?at=watching`) },
+    { text: 'Previews: automatic deployments', icon: <GitBranch size={16} aria-hidden />, run: () => go(`${root}/previews?at=watching`) },
     ...(project.is_connected && offered.instance
       ? [{ text: 'Previews: look at the repository now', icon: <GitBranch size={16} aria-hidden />, run: () => check.mutate({ params: { slug } }) }]
       : []),
@@ -240,7 +240,7 @@ function General(group: GroupProps) {
     { text: 'Account: plan and card', icon: <UserRound size={16} aria-hidden />, run: () => go('/account?at=plan') },
     { text: 'All domains', icon: <Globe size={16} aria-hidden />, run: () => go('/domains') },
     { text: 'Account: API tokens', icon: <KeyRound size={16} aria-hidden />, run: () => go('/account?at=tokens') },
-    { text: 'Account: make an API token…', icon: <KeyRound size={16} aria-hidden />, run: () => go('/account?do=token') },
+    { text: 'Account: create an API token…', icon: <KeyRound size={16} aria-hidden />, run: () => go('/account?do=token') },
     ...(offered.instance
       ? [{ text: 'Instance: runtime, people, settings', icon: <Anchor size={16} aria-hidden />, run: () => go('/instance') }]
       : []),
@@ -275,7 +275,7 @@ function General(group: GroupProps) {
     { text: 'Keyboard: every shortcut', icon: <Keyboard size={16} aria-hidden />, run: () => setSheetOpen(true) },
     { text: 'Theme: light', icon: <Sun size={16} aria-hidden />, run: () => setTheme('light') },
     { text: 'Theme: dark', icon: <Moon size={16} aria-hidden />, run: () => setTheme('dark') },
-    { text: 'Theme: as the system has it', icon: <Monitor size={16} aria-hidden />, run: () => setTheme('system') },
+    { text: 'Theme: system', icon: <Monitor size={16} aria-hidden />, run: () => setTheme('system') },
   ]
   return <Acts heading="Homeport" acts={acts} {...group} />
 }

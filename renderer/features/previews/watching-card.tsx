@@ -24,7 +24,7 @@ export function WatchingCard({ project, watching }: { project: Project; watching
   return (
     <section className="card" aria-labelledby="watching">
       <header className="card-head">
-        <h2 id="watching">What a push does</h2>
+        <h2 id="watching">Automatic deployments</h2>
         <Button icon={RefreshCw} busy={check.isPending} onClick={() => check.mutate({ params })}>
           Check now
         </Button>
@@ -44,7 +44,7 @@ export function WatchingCard({ project, watching }: { project: Project; watching
         </p>
         <SwitchField
           label={`Deploy pushes to ${project.repo_branch}`}
-          hint="A new commit on the production branch goes into service by itself."
+          hint="A new commit on the production branch goes live automatically."
           checked={shown.deploys_pushes}
           onChange={(deploys_pushes) => set({ deploys_pushes })}
         />

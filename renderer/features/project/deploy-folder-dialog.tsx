@@ -54,7 +54,7 @@ export function DeployFolderDialog({
             value={path}
             onChange={({ target }) => setPath(target.value)}
             placeholder="/home/me/my-app"
-            hint="Deployed as it lies there, changes that are not committed included."
+            hint="Deploys the folder as is, including uncommitted changes."
             error={deployFolder.error?.issue('path')}
           />
           {pickFolder && <Button onClick={() => void pickFolder().then((chosen) => chosen && setPath(chosen))}>Choose…</Button>}

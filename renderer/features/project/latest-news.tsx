@@ -26,7 +26,7 @@ export function LatestNews({ slug, deployment, serves }: { slug: string; deploym
             {deployment.queue_position !== null
               ? `Number ${deployment.queue_position} in the queue.`
               : took !== null && `Under way for ${duration(took)}.`}
-            {serves && ' The version before serves until this one answers.'}
+            {serves && ' No downtime: the current version stays live until this one is healthy.'}
           </p>
         ) : (
           deployment.error && (
@@ -36,7 +36,7 @@ export function LatestNews({ slug, deployment, serves }: { slug: string; deploym
               </p>
               <p className="quiet">
                 <Prose text={deployment.error.hint} />
-                {serves && ' The version before goes on serving.'}
+                {serves && ' The current version stays live.'}
               </p>
             </>
           )

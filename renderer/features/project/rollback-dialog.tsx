@@ -20,7 +20,7 @@ export function RollbackDialog({ slug, onOpenChange }: { slug: string; onOpenCha
   const candidates = data?.pages.flatMap((page) => page.deployments).filter((deployment) => deployment.can_rollback && !deployment.is_current)
 
   return (
-    <Dialog open onOpenChange={onOpenChange} title="Roll back" about="What serves now goes on serving until the earlier one answers.">
+    <Dialog open onOpenChange={onOpenChange} title="Roll back" about="No downtime: the current version stays live until the earlier one is healthy.">
       {isPending && <SkeletonRows rows={3} height={56} />}
       {error && <ProblemView problem={problemFrom(error)} />}
       {candidates?.length === 0 && <p className="quiet">There is no earlier deployment that can serve again.</p>}

@@ -140,7 +140,7 @@ export function SourceForm({ dropped, begin, onDone }: { dropped?: Dropped | nul
             value={source}
             onChange={({ target }) => setSource(target.value)}
             placeholder={kind === 'folder' ? '/home/me/my-app' : 'https://example.com/me/my-app.git'}
-            hint={kind === 'folder' ? 'Deployed as it lies there, changes that are not committed included.' : 'https, ssh, git or file.'}
+            hint={kind === 'folder' ? 'Deploys the folder as is, including uncommitted changes.' : 'https, ssh, git or file.'}
             error={problem?.issue(kind === 'folder' ? 'path' : 'repo_url')}
           />
           {kind === 'folder' && pickFolder && <Button onClick={() => void pickFolder().then((path) => path && setSource(path))}>Choose…</Button>}
@@ -183,7 +183,7 @@ export function SourceForm({ dropped, begin, onDone }: { dropped?: Dropped | nul
               Will be at <span className="mono">{spoken(address)}</span>
             </>
           ) : (
-            'A name gives it an address.'
+            'Choose a name to get a URL.'
           )}
         </p>
         <Button kind="primary" type="submit" busy={busy}>

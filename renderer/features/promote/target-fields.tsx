@@ -14,7 +14,7 @@ export function TargetField({ legend, targets, to, onTo }: { legend: string; tar
           <input type="radio" name={id} checked={one.id === to.id} disabled={!one.is_signed_in} onChange={() => onTo(one.id)} />
           <span className="promote-colour" aria-hidden />
           <span className="clip">
-            <strong>{one.name}</strong> <span className="faint">{one.is_signed_in ? one.origin : 'It asks for a token first.'}</span>
+            <strong>{one.name}</strong> <span className="faint">{one.is_signed_in ? one.origin : 'Token required.'}</span>
           </span>
         </label>
       ))}

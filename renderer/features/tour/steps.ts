@@ -48,7 +48,7 @@ export function stepsOf(facts: TourFacts, before: readonly string[]): TourStep[]
       to: `${root}/environment?do=add`,
       is_done: facts.variables > 0,
     },
-    { id: 'palette', title: 'Find or do anything', words: 'Every project and every action, by a few letters:', to: 'palette', is_done: false },
+    { id: 'palette', title: 'Run any command', words: 'Find every project and every action by a few letters:', to: 'palette', is_done: false },
     {
       id: 'beside',
       title: 'Put something beside it',

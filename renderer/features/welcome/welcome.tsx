@@ -17,11 +17,11 @@ export function Welcome() {
   const [begin, setBegin] = useState<'sample'>()
   const { isPending } = useInstance()
   return (
-    <DropZone invitation="Drop it to bring it in" onDropped={setDropped}>
+    <DropZone invitation="Drop it to deploy" onDropped={setDropped}>
       <div className="welcome">
         <Contours />
         <header>
-          <h1>Bring in your first app</h1>
+          <h1>Deploy your first app</h1>
           <p className="quiet">
             Point at a folder or a git address, or drop a .zip. Homeport finds out what it is, builds it, checks that it answers, and gives it an
             address.
@@ -36,9 +36,9 @@ export function Welcome() {
             </div>
             {begin === undefined && (
               <p className="welcome-none">
-                Nothing at hand?{' '}
+                No app yet?{' '}
                 <Button kind="bare" onClick={() => setBegin('sample')}>
-                  Take a sample
+                  Try a sample
                 </Button>{' '}
                 <Link href="/help/start">How it works</Link>
               </p>

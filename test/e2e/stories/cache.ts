@@ -26,7 +26,7 @@ export async function cachePurged(teller: Teller): Promise<void> {
   // The address of the page is enough to ask again.
   await desk.reload()
   await expect(verdict).toContainText('Hit')
-  await hand.press(inspector.getByRole('button', { name: 'Look and request' }))
+  await hand.press(inspector.getByRole('button', { name: 'Send a request' }))
   await expect(verdict.getByRole('region', { name: 'The request' })).toContainText('HIT')
   await expect(verdict.getByRole('region', { name: 'The request' })).toContainText('Homeport answered from its store')
 
@@ -37,7 +37,7 @@ export async function cachePurged(teller: Teller): Promise<void> {
   await expect(desk.getByText('Stored now: 2 answers')).toBeVisible()
 
   // A request says what it met, and what it left behind.
-  await hand.press(inspector.getByRole('button', { name: 'Look and request' }))
+  await hand.press(inspector.getByRole('button', { name: 'Send a request' }))
   await expect(verdict.getByRole('region', { name: 'The request' })).toContainText('MISS')
   await expect(verdict).toContainText('Miss: the app is asked')
   await expect(verdict).toContainText('in memory')
@@ -56,7 +56,7 @@ export async function cachePurged(teller: Teller): Promise<void> {
   const everything = desk.getByRole('button', { name: 'Purge everything…' })
   const dialog = desk.getByRole('dialog', { name: 'Purge everything of Kiosk?' })
   await hand.press(everything)
-  await hand.press(dialog.getByRole('button', { name: 'Keep it' }))
+  await hand.press(dialog.getByRole('button', { name: 'Cancel' }))
   await hand.left(dialog)
   await hand.press(everything)
   await hand.press(dialog.getByRole('button', { name: 'Purge everything' }))

@@ -13,7 +13,7 @@ export async function domainBought(teller: Teller): Promise<void> {
   await hand.press(desk.getByRole('button', { name: 'Buy a domain…' }))
   const searching = desk.getByRole('dialog', { name: 'Buy a domain' })
   await hand.fill(searching.getByLabel('Name to look for'), 'lighthouse.test')
-  await hand.press(searching.getByRole('button', { name: 'Look for it' }))
+  await hand.press(searching.getByRole('button', { name: 'Search' }))
   const offers = searching.getByRole('list', { name: 'Offers' }).getByRole('listitem')
   await expect(offers.first()).toContainText('lighthouse.test')
   await expect(offers.first()).toContainText('Free')
@@ -79,7 +79,7 @@ export async function domainBought(teller: Teller): Promise<void> {
   // Who thinks again keeps it.
   await hand.pick(menu, 'Keep it here…')
   const keeping = desk.getByRole('dialog', { name: 'Keep lighthouse.test?' })
-  await hand.press(keeping.getByRole('button', { name: 'Keep it' }))
+  await hand.press(keeping.getByRole('button', { name: 'Cancel' }))
   await hand.left(keeping)
   await expect(row).toContainText('Leads here')
   expect((await home.edge('lighthouse.test')).body).toContain('The pier')

@@ -80,7 +80,7 @@ export async function environmentChanged(teller: Teller): Promise<void> {
 
   const deleting = desk.getByRole('dialog', { name: 'Delete GREETING?' })
   await hand.pick(menu, 'Delete…')
-  await hand.press(deleting.getByRole('button', { name: 'Keep it' }))
+  await hand.press(deleting.getByRole('button', { name: 'Cancel' }))
   await hand.left(deleting)
   await expect(row).toHaveCount(1)
   await hand.pick(menu, 'Delete…')

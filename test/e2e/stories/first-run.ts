@@ -6,7 +6,7 @@ import { type Teller, visit } from './teller.ts'
 export async function firstRun(teller: Teller): Promise<void> {
   const { desk, home, hand, bridge, repository } = teller
   const made = repository(app('Hello, harbour'))
-  await expect(desk.getByRole('heading', { name: 'Bring in your first app', exact: true })).toBeVisible()
+  await expect(desk.getByRole('heading', { name: 'Deploy your first app', exact: true })).toBeVisible()
   await expect(desk.getByText('Running without containers')).toBeVisible()
   if (bridge) {
     // A dialog that is closed without a choice changes nothing.

@@ -25,7 +25,7 @@ export async function brokenAndMended(teller: Teller): Promise<void> {
 
   // What served before goes on serving, and the overview says both.
   await hand.openTab('Overview')
-  await expect(desk.getByRole('region', { name: 'Newest deployment' })).toContainText('The version before goes on serving')
+  await expect(desk.getByRole('region', { name: 'Newest deployment' })).toContainText('The current version stays live')
   await expect(desk.locator('.project-title')).toContainText('Live')
 
   if (bridge) {

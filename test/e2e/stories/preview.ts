@@ -13,7 +13,7 @@ export async function previewOpened(teller: Teller): Promise<void> {
   await hand.openTab('Previews', 'previews branches')
   await expect(desk.getByRole('heading', { name: 'No open previews', exact: true })).toBeVisible()
   // The branches of the first look are no news.
-  await expect(desk.getByRole('region', { name: 'What a push does' })).toContainText(/Watched.*Looked/)
+  await expect(desk.getByRole('region', { name: 'Automatic deployments' })).toContainText(/Watched.*Looked/)
 
   git('switch', '--quiet', '-c', 'feature/new-crane')
   made.commit(app('a new crane'), 'Lift twice as much')

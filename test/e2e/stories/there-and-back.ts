@@ -21,7 +21,7 @@ export async function thereAndBack(teller: Teller): Promise<void> {
   await hand.fill(adding.getByLabel('Name'), 'Lagoon')
   await hand.press(adding.getByRole('button', { name: 'Add', exact: true }))
   await hand.left(adding)
-  await expect(desk.getByRole('list', { name: 'Instances' }).getByRole('listitem').filter({ hasText: 'Lagoon' })).toContainText('Answers')
+  await expect(desk.getByRole('list', { name: 'Instances' }).getByRole('listitem').filter({ hasText: 'Lagoon' })).toContainText('Online')
   const addresses = addressesOf(desk)
 
   await goTo(teller, 'projects/voyager')

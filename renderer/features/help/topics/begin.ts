@@ -11,7 +11,7 @@ export const begin: Topic[] = [
       { h: 'Four ways in' },
       {
         list: [
-          'A folder of this machine: deployed as it lies there, changes that are not committed included.',
+          'A folder of this machine: deployed as is, including uncommitted changes.',
           'A git address: deployed from its branch, and again with every push ([[previews]]).',
           'An archive: a .zip or .tar.gz, dropped anywhere on the list of projects ([[uploads]]).',
           'A sample: an app that lies with Homeport ([[samples]]).',
