@@ -10,8 +10,8 @@ interface Props {
   /** What it is, for the button that copies it: `token`, `link`, `code`. */
   kind: string
   onClose: () => void
-  /** What one does with it. */
-  children?: ReactNode
+  /** What one does with it, such as a command that holds it: a copy of that is one of the secret. */
+  children?: ReactNode | ((onCopied: () => void) => ReactNode)
 }
 
 /** Shows a secret to copy. It is never shown again, so that closing the dialog without a copy is asked about. */
@@ -30,7 +30,7 @@ export function SecretDialog({ title, about, secret, kind, onClose, children }: 
           <code>{secret}</code>
           <CopyButton text={secret} label={`Copy the ${kind}`} onCopied={() => setCopied(true)} />
         </p>
-        {children}
+        {typeof children === 'function' ? children(() => setCopied(true)) : children}
       </div>
       <footer className="dialog-foot">
         {isAsking && !isCopied && (

@@ -60,6 +60,8 @@ test('the token of the webhook is shown once, and its command purges', async ({ 
   const command = await dialog.getByLabel('Command', { exact: true }).innerText()
   expect(command).toContain(`Authorization: Bearer ${token}`)
   const [, hook = ''] = /POST (\S+)/.exec(command) ?? []
+  await desk.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await dialog.getByRole('button', { name: 'Copy the command' }).click()
   await dialog.getByRole('button', { name: 'Done' }).click()
   await expect(dialog).toBeHidden()
   expect(await desk.content()).not.toContain(token)

@@ -35,7 +35,7 @@ test('what a push does is switched, looked at now, and said when it cannot be do
   await expect(desk.getByRole('heading', { level: 1 })).toHaveText('Shed')
   await desk.keyboard.press('ControlOrMeta+k')
   await expect(desk.getByRole('dialog', { name: 'Search or run a command' }).getByRole('combobox')).toBeFocused()
-  await desk.keyboard.type('what a push does')
+  await desk.keyboard.type('automatic deployments')
   await expect(desk.getByRole('option', { selected: true })).toHaveText('Previews: automatic deployments')
   await desk.keyboard.press('Enter')
   const card = desk.getByRole('region', { name: 'Automatic deployments' })

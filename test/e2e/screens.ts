@@ -75,6 +75,7 @@ export const screens = (scene: SceneIds): Screen[] => [
   },
   { name: 'drop', path: 'projects/harbour-shop', alters_page: true, act: hover },
   { name: 'promote', path: 'projects/harbour-shop?do=promote', before: withBerth, act: promoteAnew },
+  { name: 'project-stop', path: 'projects/harbour-shop?do=stop' },
   {
     name: 'promote-again',
     path: 'projects/harbour-shop?do=promote',

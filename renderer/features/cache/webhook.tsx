@@ -68,8 +68,12 @@ function TokenDialog({ project, onOpenChange }: { project: Project; onOpenChange
         kind="token"
         onClose={() => onOpenChange(false)}
       >
-        <p className="quiet">The whole call, ready for a terminal. It purges what bears the tag “front-page”:</p>
-        <Curl command={curlOf(made.webhook_url, made.token)} />
+        {(onCopied) => (
+          <>
+            <p className="quiet">The whole call, ready for a terminal. It purges entries with the tag “front-page”:</p>
+            <Curl command={curlOf(made.webhook_url, made.token)} onCopied={onCopied} />
+          </>
+        )}
       </SecretDialog>
     )
   }
@@ -95,13 +99,13 @@ function TokenDialog({ project, onOpenChange }: { project: Project; onOpenChange
   )
 }
 
-function Curl({ command }: { command: string }) {
+function Curl({ command, onCopied }: { command: string; onCopied?: () => void }) {
   return (
     <div className="curl">
       <pre tabIndex={0} aria-label="Command">
         {command}
       </pre>
-      <CopyButton text={command} label="Copy the command" />
+      <CopyButton text={command} label="Copy the command" {...(onCopied && { onCopied })} />
     </div>
   )
 }

@@ -35,7 +35,7 @@ export function Rail({ open }: { open: boolean }) {
       </Stumble>
       <button type="button" className="rail-search" onClick={() => setPaletteOpen(true)}>
         <Search size={15} aria-hidden />
-        <span>Search or run a command</span>
+        <span>Search or run…</span>
         <kbd>{capsOf('mod+k').flat().join(' ')}</kbd>
       </button>
       <ul className="rail-list">
