@@ -11,6 +11,8 @@ const again_ms = 5_000
 /** Once more, and then not in this run. */
 const tries_max = 2
 const waits_max = 12
+/** A picture gives way to deployments for so long, and then no more. */
+const yields_ms = 60_000
 
 /** What serves now. */
 export interface Sight {
@@ -27,6 +29,8 @@ export interface Ledger {
   /** undefined: it serves no longer, or not yet. */
   find(deploymentId: string): Promise<Sight | undefined>
   listCurrent(): Promise<Sight[]>
+  /** Whether something is being built or started. */
+  isDeploying(): Promise<boolean>
   /** False: it serves no longer, and is not kept. */
   insert(row: { deployment_id: string; variant: ScreenshotVariant; bytes: number; created_at: string }): Promise<boolean>
   list(): Promise<FileOf[]>
@@ -74,6 +78,8 @@ export function createScreenshots(options: ScreenshotsOptions): Screenshots {
   const asleep = new Map<string, Set<string>>()
   const counts = { tries: new Map<string, number>(), waits: new Map<string, number>() }
   const timers = new Set<Timer>()
+  /** Since when (monotonic) pictures wait for deployments to end. */
+  let yields_since: number | undefined
   let running: { sight: Sight; controller: AbortController } | undefined
   let working: Promise<void> = Promise.resolve()
   let closed = false
@@ -92,7 +98,40 @@ export function createScreenshots(options: ScreenshotsOptions): Screenshots {
     if (closed || !options.isWanted() || missing(sight).length === 0) return
     if ((counts.tries.get(sight.deployment_id) ?? 0) >= tries_max || running?.sight.deployment_id === sight.deployment_id) return
     queue.set(placeOf(sight), sight)
-    if (!running) working = working.then(work).catch(failed)
+    if (!running) proceed()
+  }
+
+  const proceed = (): void => void (working = working.then(work).catch(failed))
+
+  /** Whether deployments need the machine: a browser would take as much of it as a build. */
+  const mustYield = async (): Promise<boolean> => {
+    if (!(await store.isDeploying())) {
+      yields_since = undefined
+      return false
+    }
+    const now = options.clock.monotonic()
+    if (yields_since === undefined) {
+      yields_since = now
+      wait(yields_ms, proceed)
+    }
+    return now - yields_since < yields_ms
+  }
+
+  /** A deployment began or ended: a picture that is being taken is put off, or one that was put off is taken. */
+  const reconsider = async (): Promise<void> => {
+    if (!running) return queue.size > 0 ? proceed() : undefined
+    if (!(await mustYield()) || !running) return
+    const { sight, controller } = running
+    if (!queue.has(placeOf(sight))) queue.set(placeOf(sight), sight)
+    controller.abort(new Error('A deployment has begun.'))
+  }
+
+  const wait = (ms: number, run: () => void): void => {
+    const timer = options.clock.setTimeout(() => {
+      timers.delete(timer)
+      run()
+    }, ms)
+    timers.add(timer.unref())
   }
 
   const consider = async (deploymentId: string): Promise<void> => {
@@ -104,8 +143,9 @@ export function createScreenshots(options: ScreenshotsOptions): Screenshots {
 
   const work = async (): Promise<void> => {
     for (;;) {
+      if (closed || queue.size === 0 || (await mustYield())) return
       const [key, waiting] = queue.entries().next().value ?? []
-      if (closed || key === undefined || waiting === undefined) return
+      if (key === undefined || waiting === undefined) return
       queue.delete(key)
       const sight = await store.find(waiting.deployment_id)
       if (!sight || missing(sight).length === 0 || screenshotter.name() === null || !options.isWanted()) continue
@@ -159,17 +199,13 @@ export function createScreenshots(options: ScreenshotsOptions): Screenshots {
     const count = (counts[what].get(deployment_id) ?? 0) + 1
     counts[what].set(deployment_id, count)
     if (count >= most || closed) return false
-    const timer = options.clock.setTimeout(() => {
-      timers.delete(timer)
-      consider(deployment_id).catch(failed)
-    }, again_ms)
-    timers.add(timer.unref())
+    wait(again_ms, () => void consider(deployment_id).catch(failed))
     return true
   }
 
   const off = bus.onAny((name) => {
     const [kind, id = ''] = name.split(':')
-    if (kind === 'deployment') consider(id).catch(failed)
+    if (kind === 'deployment') consider(id).then(reconsider).catch(failed)
     if (kind === 'project' && running?.sight.project_id === id) consider(running.sight.deployment_id).catch(failed)
     // That an app is awake again is said in its log.
     if (kind !== 'log' || asleep.size === 0) return

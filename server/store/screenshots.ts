@@ -29,6 +29,8 @@ export function createScreenshotStore(db: Db) {
         return row && withTaken(tx, row)
       }),
     listCurrent: () => db.read((tx) => tx.sqlAll<Omit<Sight, 'taken'>>(`${current} ORDER BY d.seq DESC`).map((row) => withTaken(tx, row))),
+    isDeploying: () =>
+      db.read((tx) => tx.sqlFirst("SELECT 1 AS one FROM deployments WHERE status IN ('building', 'deploying') LIMIT 1") !== undefined),
     /** False when the deployment serves no longer: then it is not kept. */
     insert: (row: { deployment_id: string; variant: ScreenshotVariant; bytes: number; created_at: string }) =>
       db.write((tx) => {

@@ -18,6 +18,7 @@ let screenshots: Screenshots
 let serving: Map<string, Sight & { kind: string }>
 let openDoors: number
 let isWanted: () => boolean
+let isDeploying: boolean
 
 const file = (id: string, variant: string, project = 'prj_shop') => join(data_dir, 'screenshots', project, `${id}-${variant}.png`)
 const sightOf = (id: string) => [...serving.values()].find(({ deployment_id }) => deployment_id === id)
@@ -27,6 +28,7 @@ function start(): void {
     store: {
       find: async (id) => sightOf(id),
       listCurrent: async () => [...serving.values()],
+      isDeploying: async () => isDeploying,
       async insert({ deployment_id, variant }) {
         sightOf(deployment_id)?.taken.push(variant)
         return sightOf(deployment_id) !== undefined
@@ -59,6 +61,7 @@ beforeEach(() => {
   serving = new Map()
   openDoors = 0
   isWanted = () => true
+  isDeploying = false
   start()
 })
 afterEach(async () => {
@@ -95,6 +98,31 @@ async function nextTurn(): Promise<void> {
   await taken('dpl_next')
   serving.delete('next.localhost')
 }
+
+test('gives way to deployments, before and while a picture is taken, but not for ever', async () => {
+  const change = (deploying: boolean) => {
+    isDeploying = deploying
+    bus.emit('deployment:dpl_other')
+  }
+  const release = camera.hold()
+  deploy('dpl_1')
+  await until(() => camera.open === 1 || undefined, { what: 'the first picture' })
+  change(true)
+  await until(() => camera.aborted === 1 || undefined, { what: 'the picture to be put off' })
+  release()
+  deploy('dpl_2', { project: 'blog' })
+  change(false)
+  await Promise.all([taken('dpl_1'), taken('dpl_2')])
+  change(true)
+  deploy('dpl_3')
+  await until(
+    async () => {
+      await clock.advance(60_000)
+      return sightOf('dpl_3')?.taken.length === 2 || undefined
+    },
+    { what: 'a picture beside a deployment that does not end' },
+  )
+})
 
 test('takes both pictures of what became current, announces each, and asks by a door that is no visit', async () => {
   const events: string[] = []
