@@ -15,7 +15,11 @@ try {
   endWithNpm()
   await installMissing()
   await buildChanged()
+  const lacksFlags = process.argv[2] === 'serve' && nodeFlags.some((flag) => !process.execArgv.includes(flag))
   if (isModern) {
+    // How the heap grows is decided as a process starts: a platform, which runs for long, starts once more in its own place.
+    if (lacksFlags && process.platform !== 'win32')
+      process.execve?.(process.execPath, [process.execPath, ...process.execArgv, ...nodeFlags, import.meta.filename, ...process.argv.slice(2)])
     module.enableCompileCache?.(join(root, 'node_modules', '.cache', 'homeport'))
     await import(pathToFileURL(bundle).href)
   } else {

@@ -70,10 +70,10 @@ function firstMissingPackage() {
 }
 
 /**
- * How the platform's Node is started where we start it: new objects are looked through more often, and the heap grows in
- * smaller steps. Both cost little and keep the memory that a flood of log lines, or a full cache, would else leave behind.
+ * How the platform's Node is started where we start it: new objects are looked through more often, the heap grows in smaller
+ * steps, and garbage is collected when nothing happens. That keeps the memory that a flood of log lines would else leave behind.
  */
-export const nodeFlags = ['--max-semi-space-size=4', '--heap-growing-percent=25']
+export const nodeFlags = ['--max-semi-space-size=4', '--heap-growing-percent=25', '--expose-gc']
 
 /** The Node that our code runs on: the npm package `node`; where that could not be installed, this very one if it is new enough. */
 export function nodePath() {

@@ -4,6 +4,7 @@ import { sleep, systemClock } from '../lib/clock.ts'
 import type { InstanceFile } from '../lib/instance-file.ts'
 import { keyFiles, readOptions, type PlatformOptions } from '../options.ts'
 import { type Call, type Command, exitCodes, text, words } from './command.ts'
+import { collectWhenIdle, createBusyShare } from './idle-collection.ts'
 import { createServeLog } from './serve-log.ts'
 import { paint } from './terminal.ts'
 
@@ -63,7 +64,9 @@ export const serve: Command = {
       for (const line of welcome(call, shown, { ...options, log_path: log.path }, isOpened)) terminal.out(line)
     }
 
+    const collection = collectWhenIdle({ collect: globalThis.gc, busyShare: createBusyShare(), usedBytes: () => process.memoryUsage.rss() })
     await ended(AbortSignal.any([call.signal, fatal.signal]))
+    collection.stop()
     if (!call.json) terminal.err('Stopping ...')
     const isInTime = await Promise.race([platform.stop().then(() => true), sleep(systemClock, stopPatience_ms).then(() => false)])
     if (!isInTime) terminal.err(`Not everything had ended after ${stopPatience_ms / 1000} s and was cut off. Nothing that was answered is lost.`)

@@ -78,8 +78,8 @@ export function createScreenshots(options: ScreenshotsOptions): Screenshots {
   const asleep = new Map<string, Set<string>>()
   const counts = { tries: new Map<string, number>(), waits: new Map<string, number>() }
   const timers = new Set<Timer>()
-  /** Since when (monotonic) pictures wait for deployments to end. */
-  let yields_since: number | undefined
+  /** Pictures wait for deployments to end, until this. */
+  let yielding: { until: number; timer: Timer } | undefined
   let running: { sight: Sight; controller: AbortController } | undefined
   let working: Promise<void> = Promise.resolve()
   let closed = false
@@ -105,16 +105,12 @@ export function createScreenshots(options: ScreenshotsOptions): Screenshots {
 
   /** Whether deployments need the machine: a browser would take as much of it as a build. */
   const mustYield = async (): Promise<boolean> => {
-    if (!(await store.isDeploying())) {
-      yields_since = undefined
-      return false
-    }
-    const now = options.clock.monotonic()
-    if (yields_since === undefined) {
-      yields_since = now
-      wait(yields_ms, proceed)
-    }
-    return now - yields_since < yields_ms
+    const isDeploying = await store.isDeploying()
+    if (!isDeploying && yielding) {
+      forget(yielding.timer)
+      yielding = undefined
+    } else if (isDeploying) yielding ??= { until: options.clock.monotonic() + yields_ms, timer: wait(yields_ms, proceed) }
+    return yielding !== undefined && options.clock.monotonic() < yielding.until
   }
 
   /** A deployment began or ended: a picture that is being taken is put off, or one that was put off is taken. */
@@ -126,12 +122,18 @@ export function createScreenshots(options: ScreenshotsOptions): Screenshots {
     controller.abort(new Error('A deployment has begun.'))
   }
 
-  const wait = (ms: number, run: () => void): void => {
+  const wait = (ms: number, run: () => void): Timer => {
     const timer = options.clock.setTimeout(() => {
       timers.delete(timer)
       run()
     }, ms)
     timers.add(timer.unref())
+    return timer
+  }
+
+  const forget = (timer: Timer): void => {
+    timer.cancel()
+    timers.delete(timer)
   }
 
   const consider = async (deploymentId: string): Promise<void> => {

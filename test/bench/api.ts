@@ -7,13 +7,13 @@ import { median, type Row } from './row.ts'
 import { bigProject } from './store.ts'
 
 const deepLimit = 50
-const deepPage = 4_000
 
 /**
  * Lists and gets over 10 000 projects and 200 000 deployments: the whole pipeline beside node:http with prepared statements on
  * the same rows and the same JSON, in interleaved rounds.
  */
-export async function benchApi(data: string, options: { rounds?: number; seconds?: number } = {}): Promise<Row[]> {
+export async function benchApi(data: string, options: { rounds?: number; seconds?: number; far_page?: number } = {}): Promise<Row[]> {
+  const deepPage = options.far_page ?? 4_000
   const rounds = options.rounds ?? 5
   const seconds = options.seconds ?? 2
   const instance = await startInstance({ runtime: 'process', data })

@@ -4,21 +4,9 @@
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { benchApi } from './api.ts'
-import { benchCacheSuite } from './cachesuite.ts'
-import { benchDeploy } from './deploy.ts'
-import { benchDesk } from './desk.ts'
-import { benchEdge, benchHits, benchMeter } from './edge.ts'
-import { benchLogs } from './logs.ts'
-import { benchLoop } from './loop.ts'
-import { benchEnv, benchPreview } from './preview.ts'
-import { benchPurge } from './purge.ts'
+import { parts } from './parts.ts'
 import type { Row } from './row.ts'
-import { benchStart } from './start.ts'
 import { makeStore } from './store.ts'
-import { benchStreams } from './streams.ts'
-import { benchUpload } from './upload.ts'
-import { benchWake } from './wake.ts'
 
 let store: string | undefined
 /** Made once, for the parts that need it. */
@@ -27,25 +15,6 @@ const bigStore = async () => {
   const made = await makeStore()
   console.error(`made a store of 10 000 projects and 210 000 deployments in ${made.seconds.toFixed(0)} s`)
   return (store = made.data)
-}
-
-const parts: Record<string, () => Promise<Row[]>> = {
-  edge: () => benchEdge(),
-  hits: () => benchHits(),
-  purge: () => benchPurge(),
-  cachesuite: () => benchCacheSuite(),
-  metrics: () => benchMeter(),
-  wake: () => benchWake(),
-  deploy: () => benchDeploy(),
-  upload: () => benchUpload(),
-  preview: () => benchPreview(),
-  env: () => benchEnv(),
-  api: async () => benchApi(await bigStore()),
-  start: async () => benchStart(await bigStore()),
-  logs: () => benchLogs(),
-  loop: () => benchLoop(),
-  desk: () => benchDesk(),
-  streams: () => benchStreams(),
 }
 
 const wanted = process.argv.slice(2)
@@ -62,7 +31,7 @@ try {
     const begun = performance.now()
     console.error(`${name} ...`)
     try {
-      rows.push(...(await run()))
+      rows.push(...(await run({ store: bigStore })))
     } catch (error) {
       console.error(error)
       rows.push({

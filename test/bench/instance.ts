@@ -23,12 +23,12 @@ export interface BenchInstance {
 }
 
 /** `on_exit: stop` is set, so that nothing that a bench has deployed outlives it; the rate limit is out of the way. */
-export async function startInstance(options: { runtime: 'docker' | 'process'; data?: string }): Promise<BenchInstance> {
+export async function startInstance(options: { runtime: 'docker' | 'process'; data?: string; node_flags?: string[] }): Promise<BenchInstance> {
   const data = options.data ?? mkdtempSync(join(tmpdir(), 'homeport-bench-'))
   const begun = performance.now()
   const child = spawn(
     process.execPath,
-    [command, 'serve', '--data', data, '--no-open', '--port', '0', '--edge-port', '0', '--runtime', options.runtime],
+    [...(options.node_flags ?? []), command, 'serve', '--data', data, '--no-open', '--port', '0', '--edge-port', '0', '--runtime', options.runtime],
     {
       stdio: ['ignore', 'ignore', 'inherit'],
     },

@@ -2,8 +2,10 @@ import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'no
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { collectWhenIdle } from '../../server/cli/idle-collection.ts'
 import { runCommand } from '../support/command.ts'
 import { homeport, newFolder, type RunningInstance, serve } from '../support/instance-process.ts'
+import { fixedClock } from '../support/test-clock.ts'
 
 describe('an instance, from its start to its end', () => {
   const folder = newFolder('serve')
@@ -117,7 +119,7 @@ describe('another instance', () => {
     const { code, err } = await homeport(['serve', '--data', folder.path, '--port', String(port), '--edge-port', '0', '--runtime', 'process'])
     await close()
     expect(code).toBe(1)
-    expect(err).toContain(`Port ${port} is taken. Choose another with --port`)
+    expect(err).toMatch(new RegExp(`Port ${port} is taken.*Choose another with --port`))
     expect(existsSync(fileOf('instance.json'))).toBe(false)
   })
 
@@ -161,3 +163,26 @@ async function occupy(port: number): Promise<{ port: number; close(): Promise<vo
   if (address === null || typeof address === 'string') throw new Error('no port')
   return { port: address.port, close: () => new Promise((resolve) => server.close(() => resolve())) }
 }
+
+test('garbage is collected once the platform is idle, when it is worth it, and not again right after', async () => {
+  const clock = fixedClock('2026-01-31')
+  let [busy, used_mb, collected] = [0, 50, 0]
+  const collect = () => {
+    collected++
+    used_mb = 50
+  }
+  const collection = collectWhenIdle({ clock, collect, busyShare: () => busy, usedBytes: () => used_mb * 2 ** 20 })
+  const after = async (ms: number, change: { busy?: number; used_mb?: number } = {}) => {
+    ;({ busy = busy, used_mb = used_mb } = change)
+    await clock.advance(ms)
+    return collected
+  }
+  expect(await after(1_000)).toBe(1)
+  expect(await after(60_000)).toBe(1)
+  expect(await after(60_000, { busy: 0.5, used_mb: 90 })).toBe(1)
+  expect(await after(1_000, { busy: 0 })).toBe(2)
+  expect(await after(9_000, { used_mb: 90 })).toBe(2)
+  expect(await after(1_000)).toBe(3)
+  collection.stop()
+  expect(await after(60_000, { used_mb: 90 })).toBe(3)
+})

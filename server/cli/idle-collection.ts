@@ -1,0 +1,48 @@
+import { type Clock, systemClock } from '../lib/clock.ts'
+
+interface Options {
+  clock?: Clock
+  /** Collects garbage; undefined where Node was started without --expose-gc. */
+  collect: (() => void) | undefined
+  /** The share of the time since the last call in which the event loop was busy. */
+  busyShare: () => number
+  /** Resident memory. */
+  usedBytes: () => number
+}
+
+const look_ms = 1_000
+const idle_share = 0.05
+/** A collection takes some 30 ms: it has to be worth that. */
+const worth_bytes = 8 * 2 ** 20
+const pause_ms = 10_000
+
+/**
+ * Collects garbage when the platform has become idle. V8 itself collects when memory is asked for, so that what a build or a burst of log
+ * lines leaves would stay for as long as nothing happens.
+ */
+export function collectWhenIdle({ clock = systemClock, collect, busyShare, usedBytes }: Options): { stop(): void } {
+  if (!collect) return { stop() {} }
+  let kept_bytes = 0
+  let collected_at = -Infinity
+  const timer = clock
+    .setInterval(() => {
+      const is_idle = busyShare() < idle_share
+      if (!is_idle || clock.monotonic() - collected_at < pause_ms || usedBytes() < kept_bytes + worth_bytes) return
+      collect()
+      collected_at = clock.monotonic()
+      kept_bytes = usedBytes()
+    }, look_ms)
+    .unref()
+  return { stop: () => timer.cancel() }
+}
+
+/** Of this process. */
+export function createBusyShare(): () => number {
+  let last = performance.eventLoopUtilization()
+  return () => {
+    const now = performance.eventLoopUtilization()
+    const { utilization } = performance.eventLoopUtilization(now, last)
+    last = now
+    return utilization
+  }
+}

@@ -1,0 +1,48 @@
+import { benchApi } from './api.ts'
+import { benchCacheSuite } from './cachesuite.ts'
+import { benchDeploy } from './deploy.ts'
+import { benchDesk } from './desk.ts'
+import { benchEdge, benchHits, benchMeter } from './edge.ts'
+import { benchLogs } from './logs.ts'
+import { benchLoop } from './loop.ts'
+import { benchEnv, benchPreview } from './preview.ts'
+import { benchPurge } from './purge.ts'
+import type { Row } from './row.ts'
+import { benchSoak } from './soak.ts'
+import { benchStart } from './start.ts'
+import { benchStreams } from './streams.ts'
+import { benchUpload } from './upload.ts'
+import { benchWake } from './wake.ts'
+
+/** How much of a part is run; what is missing is as much as its figures need. */
+export interface Size {
+  rounds?: number
+  seconds?: number
+  /** A data folder of 10 000 projects, one of them with many deployments. */
+  store(): Promise<string>
+  /** Of the list of those deployments, the page that is far from its beginning. */
+  far_page?: number
+  /** Objects in a cache, deployments of a soak. */
+  count?: number
+}
+
+/** All that `npm run bench` knows, by name. */
+export const parts: Record<string, (size: Size) => Promise<Row[]>> = {
+  edge: benchEdge,
+  hits: benchHits,
+  purge: ({ rounds, count }) => benchPurge({ ...(rounds && { rounds }), ...(count && { objects: count }) }),
+  cachesuite: () => benchCacheSuite(),
+  metrics: benchMeter,
+  wake: benchWake,
+  deploy: benchDeploy,
+  upload: ({ rounds }) => benchUpload(rounds),
+  preview: ({ rounds }) => benchPreview(rounds),
+  env: ({ rounds }) => benchEnv(rounds),
+  api: async (size) => benchApi(await size.store(), size),
+  start: async (size) => benchStart(await size.store(), size),
+  logs: benchLogs,
+  loop: benchLoop,
+  desk: benchDesk,
+  streams: benchStreams,
+  soak: ({ count }) => benchSoak(count === undefined ? {} : { deployments: count, upload_mb: 4 }),
+}

@@ -1,0 +1,22 @@
+/** Every part of `npm run bench`, as small as it can be: its figures say nothing then, but it runs to its end. */
+import { rmSync } from 'node:fs'
+import { afterAll, expect, test } from 'vitest'
+import { parts } from '../bench/parts.ts'
+import { makeStore } from '../bench/store.ts'
+import { requires } from '../support/requirements.ts'
+
+let made: Promise<{ data: string }> | undefined
+const store = async () => (await (made ??= makeStore({ deployments: 12_000 }))).data
+afterAll(async () => {
+  if (made) rmSync((await made).data, { recursive: true, force: true })
+})
+
+/** What a machine may lack, by what a row says of it. */
+const lacks = /not installed|cannot|has no cache|Docker|docker/
+
+test.for(Object.keys(parts))('%s', { timeout: 600_000 }, async (name, { skip }) => {
+  skip(name === 'desk' && !requires('chromium').ok)
+  const rows = (await parts[name]?.({ rounds: 1, seconds: 1, count: 6, far_page: 10, store })) ?? []
+  expect(rows.filter(({ who }) => who === 'homeport').length).toBeGreaterThan(0)
+  expect(rows.filter(({ value, note = '' }) => (value === null ? !lacks.test(note) : Number.isNaN(value)))).toEqual([])
+})
