@@ -3,8 +3,10 @@ import { createGzip } from 'node:zlib'
 import { randomFillSync } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pack } from 'tar-stream'
+import { createClient } from '../../server/cli/client.ts'
 import { stall } from '../support/event-stream.ts'
 import { makeRepository } from '../support/repository.ts'
 import { until } from '../support/until.ts'
@@ -105,24 +107,18 @@ async function openAndClose({ instance }: BenchInstance, slug: string): Promise<
 /** A site with one file that nothing makes smaller. */
 async function upload({ client, instance }: BenchInstance, mb: number): Promise<void> {
   const archive = pack()
-  archive.entry({ name: 'index.html' }, 'uploaded')
-  const big = archive.entry({ name: 'big.bin', size: mb * 2 ** 20 })
+  const packed = createGzip({ level: 1 })
+  const sent = pipeline(archive as AsyncIterable<Buffer>, packed)
   const fill = async () => {
-    for (let n = 0; n < mb; n++) if (!big.write(randomFillSync(Buffer.alloc(2 ** 20)))) await new Promise((resolve) => big.once('drain', resolve))
-    big.end()
+    archive.entry({ name: 'index.html' }, 'uploaded')
+    const big = archive.entry({ name: 'big.bin', size: mb * 2 ** 20 })
+    for (let n = 0; n < mb; n++)
+      if (!big.write(randomFillSync(Buffer.alloc(2 ** 20)))) await new Promise((resolve) => big.once('drain', () => resolve(undefined)))
+    big.end(null)
     archive.finalize()
   }
-  const filled = fill()
-  const init = {
-    method: 'POST',
-    headers: { authorization: `Bearer ${instance.token}`, 'content-type': 'application/gzip' },
-    body: archive.pipe(createGzip({ level: 1 })) as AsyncIterable<Uint8Array>,
-    duplex: 'half',
-  }
-  const answer = await fetch(`${instance.api_url}/v1/projects/site/upload`, init)
-  await filled
-  const { deployment_id } = (await answer.json()) as { deployment_id: string }
-  if (answer.status !== 201) throw new Error(`the upload answered ${answer.status}`)
+  const line = createClient({ url: instance.api_url, token: instance.token })
+  const [{ deployment_id }] = await Promise.all([line.upload('uploadProject', 'site', packed, new AbortController().signal), fill(), sent])
   await client.ended('site', deployment_id)
 }
 
