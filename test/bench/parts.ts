@@ -22,7 +22,7 @@ export interface Size {
   store(): Promise<string>
   /** Of the list of those deployments, the page that is far from its beginning. */
   far_page?: number
-  /** Objects in a cache, deployments of a soak. */
+  /** Deployments of a soak. */
   count?: number
 }
 
@@ -30,7 +30,7 @@ export interface Size {
 export const parts: Record<string, (size: Size) => Promise<Row[]>> = {
   edge: benchEdge,
   hits: benchHits,
-  purge: ({ rounds, count }) => benchPurge({ ...(rounds && { rounds }), ...(count && { objects: count }) }),
+  purge: benchPurge,
   cachesuite: () => benchCacheSuite(),
   metrics: benchMeter,
   wake: benchWake,
