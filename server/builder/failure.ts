@@ -16,12 +16,11 @@ const linesRead = 400
 const longestLine = 500
 const linesShown = 5
 const longestShown = 200
-const stepNames: Record<FailedStep, string> = { install: 'Installing packages', build: 'The build', start: 'The app' }
 const stepCodes: Record<FailedStep, FailureCode> = { install: 'install_failed', build: 'build_failed', start: 'start_failed' }
 
 /**
  * Says in plain words why a step failed, from the last lines of its log (already masked: what they hold goes into the
- * answer). `ended` is what the command itself says of its end: it is told, with the last lines, when no pattern fits. Pure.
+ * answer). `ended` is what the command itself says of its end: a pattern adds the cause to it, else the last lines are shown. Pure.
  */
 export function explainFailure(lines: string[], step: FailedStep, ended: Omit<FailureExplanation, 'line'>): FailureExplanation {
   const plain = withoutExcerpts(
@@ -38,7 +37,7 @@ export function explainFailure(lines: string[], step: FailedStep, ended: Omit<Fa
       if (!match) continue
       return {
         code: code ?? stepCodes[step],
-        message: `${stepNames[step]} failed: ${startSmall(fill(message, match))}`,
+        message: `${ended.message} ${fill(message, match)}`,
         hint: fill(hint, match).replace(' ()', ''),
         line,
       }
@@ -68,6 +67,3 @@ const fill = (text: string, match: RegExpExecArray): string =>
     .replace(/\$(\d)/g, (_, number: string) => match[Number(number)] ?? '')
     .replace(/:? +([.,])(?=\s|$)/g, '$1')
     .replace(/: \.$/, '.')
-
-/** Sentences of the table start large; here they follow a colon. Names keep their capitals. */
-const startSmall = (text: string): string => (/^(A|An|The|Two|There|It|This)\b/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text)

@@ -124,6 +124,9 @@ const flavours: [dependency: string, label: string][] = [
 const nitroEntry = '.output/server/index.mjs'
 const qwikEntries = ['express', 'fastify', 'node-server'].flatMap((name) => [`server/entry.${name}.js`, `server/entry.${name}.mjs`])
 
+/** Without Nitro TanStack Start leaves a handler for requests, and no program that listens. */
+const tanstackEntry = 'dist/server/server.js'
+
 /** Frameworks on Vite whose build may be a server or a static site, by adapters and presets: its output tells. */
 const builtServers: [dependency: RegExp, framework: string, label: string, output: string][] = [
   [/^@tanstack\/(react-|solid-)?start$/, 'tanstack-start', 'TanStack Start', 'dist/client'],
@@ -140,7 +143,12 @@ export const builtServer: Detector = async (app) => {
       framework,
       why: [found(app, label, dependency), 'A server is started if the build leaves one, else its files are served as a static site'],
       default_build: framework === 'nitro' ? 'nitro build' : has(app, 'vinxi') ? 'vinxi build' : framework === 'qwik' ? 'qwik build' : 'vite build',
-      work: { kind: 'static', output_directory: output, spa_fallback: false, server_entries: [nitroEntry, ...qwikEntries] },
+      work: {
+        kind: 'static',
+        output_directory: output,
+        spa_fallback: false,
+        server_entries: [nitroEntry, ...qwikEntries, ...(framework === 'tanstack-start' ? [tanstackEntry] : [])],
+      },
     }
   }
   return null

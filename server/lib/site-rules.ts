@@ -90,11 +90,12 @@ function parseRedirect(line: string): RedirectRule | string {
     query.push([name, value.join('=')])
   }
   const to = words.shift()
+  if (words.some((word) => /^[A-Za-z]+=/.test(word))) return 'conditions such as Country and Language are not supported'
   if (to === undefined || !/^(\/(?!\/)|https?:\/\/)/.test(to)) return 'it leads to no path and no http address'
   const status = /^(\d{3})(!?)$/.exec(words[0] ?? '301')
   if (!status || !statuses.has(Number(status[1]))) return 'its status is none of 200, 301, 302, 303, 307, 308 and 404'
-  if (words.length > 1) return 'conditions such as Country and Language are not supported'
-  if ((status[1] === '200' || status[1] === '404') && !to.startsWith('/')) return 'requests are not passed on to other servers'
+  if (words.length > 1) return 'there is more on it than two addresses and a status'
+  if ((status[1] === '200' || status[1] === '404') && !to.startsWith('/')) return 'proxying to other servers is not supported'
   return { from, query, to, status: Number(status[1]), forced: status[2] === '!' }
 }
 

@@ -87,7 +87,7 @@ export function createInstances(engine: Engine): Instances {
     const found = await docker.getContainer(id).inspect()
     // The init process in the container says by these that it found no program, or none that can be run.
     if (!found.State.Running && (found.State.ExitCode === 127 || found.State.ExitCode === 126))
-      throw startFailure(new Error('executable file not found'))
+      throw startFailure(new Error('executable file not found'), commandText(found.Config))
     const port = Number(found.Config.Labels['homeport.port'] ?? defaultPort)
     const address = found.NetworkSettings.Networks[await engine.network()]?.IPAddress ?? ''
     const endpointOf = (inside: number): Endpoint | undefined => {
@@ -141,8 +141,9 @@ export function createInstances(engine: Engine): Instances {
         follower = await follow(container, request, 'start')
         request.signal.throwIfAborted()
         await engine.joinDatabase(container, request.project_id)
-        await engine.startContainer(container).catch((error: unknown) => {
-          throw startFailure(error)
+        await engine.startContainer(container).catch(async (error: unknown) => {
+          const found = await container.inspect().catch(() => undefined)
+          throw startFailure(error, commandText(found?.Config ?? {}))
         })
         const instance = await describe(docker, container.id, request.deployment_id)
         // Only now can its end be told: an app that could not be started has none.
@@ -252,12 +253,12 @@ function commandText({ Cmd, Entrypoint }: { Cmd?: string[] | null; Entrypoint?: 
   return words.join(' ').replace(/^\/bin\/(?:sh|bash) -c /, '')
 }
 
-function startFailure(error: unknown): unknown {
+function startFailure(error: unknown, command: string): unknown {
   const text = error instanceof Error ? error.message : ''
   if (/executable file not found|no such file or directory/.test(text)) {
     return new StartFailure(
       'start_failed',
-      'The app did not start: its program was not found in the image.',
+      `The app did not start: the program of its command, \`${command}\`, was not found in the image.`,
       'Check the start script of package.json, or the CMD of the Dockerfile.',
       error,
     )
@@ -265,7 +266,7 @@ function startFailure(error: unknown): unknown {
   if (statusOf(error) === 400)
     return new StartFailure(
       'start_failed',
-      'The app did not start: the engine refused its start command.',
+      `The app did not start: the engine refused its start command, \`${command}\`.`,
       'Check the start script or the CMD of the Dockerfile.',
       error,
     )

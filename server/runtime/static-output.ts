@@ -6,14 +6,32 @@ import { BuildFailure } from './runtime.ts'
 
 type Has = (path: string) => Promise<boolean>
 
+/** It exports `fetch`, as TanStack Start builds it without Nitro; srvx, which comes with it, listens and serves the files beside it. */
+const handlerEntry = 'dist/server/server.js'
+
 /** What the build left decides: a server entry is started with node, and the files beside it are its own to serve. */
 export async function planOfOutput(plan: NodePlan, has: Has, note: (line: string) => void): Promise<NodePlan> {
   if (plan.kind !== 'static') return plan
   for (const entry of plan.server_entries) {
     if (!(await has(posix.join(plan.app_directory, entry)))) continue
-    note(`The build left a server: ${entry} is started with node.`)
+    const isHandler = entry === handlerEntry
+    if (isHandler && !(await has(posix.join(plan.app_directory, 'node_modules/.bin/srvx')))) {
+      // All pages may have been rendered at build time.
+      if (await has(posix.join(plan.output_directory, 'index.html'))) continue
+      throw new BuildFailure(
+        'build_failed',
+        `The build left ${entry}, a handler for requests, and no program that listens.`,
+        'Add Nitro to vite.config, or srvx to the dependencies of package.json (npm install srvx), then deploy again.',
+      )
+    }
+    note(`The build left a server: ${entry} is started with ${isHandler ? 'srvx' : 'node'}.`)
     const { output_directory: _output, spa_fallback: _fallback, server_entries: _entries, ...common } = plan
-    return { ...common, kind: 'server', start_command: ['node', entry], variables: {} }
+    return {
+      ...common,
+      kind: 'server',
+      start_command: isHandler ? ['srvx', 'serve', '--prod', '-s', '../client', entry] : ['node', entry],
+      variables: {},
+    }
   }
   return plan
 }
@@ -36,7 +54,7 @@ const filesNamed = 12
 export async function checkSite(directory: string, plan: Extract<NodePlan, { kind: 'static' }>, note: (line: string) => void): Promise<void> {
   const read = async (name: string) => ((await isFileWithin(directory, name)) ? readFile(join(directory, name), 'utf8') : '')
   const rules = parseSiteRules(await read('_redirects'), await read('_headers'))
-  for (const line of rules.ignored) note(line)
+  for (const line of rules.ignored) note(`Warning: ${line}`)
   if (await isFileWithin(directory, 'index.html')) return
   for (const forced of [true, false]) {
     const rule = followRule(rules, '/', '', forced)

@@ -22,6 +22,8 @@ describe('what tools print is explained', () => {
   test.for(samples.filter(({ step }) => step !== 'good'))('$step: $name', ({ step, output, code, message, hint, line }) => {
     const told = explainFailure(output, step as FailedStep, { ...ended, code: `${step as FailedStep}_failed` })
     expect(told.message.toLowerCase()).toContain(message.toLowerCase())
+    // The command, or the line of the Dockerfile, stays.
+    expect(told.message).toMatch(/^`make` ended with exit code 3 after 1\.0 s\. /)
     expect(told.hint).toContain(hint)
     expect(told.line).toContain(line)
     expect(told.code).toBe(code)

@@ -76,7 +76,9 @@ describe('the sample apps', () => {
     expect(broken.status).toBe('failed')
     expect(broken.error).toMatchObject({
       code: 'build_failed',
-      message: 'The build failed: a variable is missing: HULL. The line: Water is coming in: HULL is not set',
+      message: expect.stringMatching(
+        /^`npm run build` ended with exit code 1 after [\d.]+ s\. A variable is missing: HULL \(log: “Water is coming in: HULL is not set”\)\.$/,
+      ),
       hint: 'Add it to the project’s variables for this environment, then deploy again.',
     })
     await home.api('POST', '/v1/projects/leaky-boat/env-vars', { key: 'HULL', value: 'oak' })

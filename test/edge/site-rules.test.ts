@@ -118,7 +118,7 @@ describe.each(paths)('_redirects and _headers, $name', ({ fast_path }) => {
 test('lines without effect are named', () => {
   expect(parseSiteRules(files._redirects ?? '', files._headers ?? '').ignored).toEqual([
     '_redirects, line 13 has no effect: conditions such as Country and Language are not supported.',
-    '_redirects, line 14 has no effect: requests are not passed on to other servers.',
+    '_redirects, line 14 has no effect: proxying to other servers is not supported.',
     '_redirects, line 15 has no effect: it leads to no path and no http address.',
     '_headers, line 7 has no effect: Set-Cookie is set by Homeport.',
   ])

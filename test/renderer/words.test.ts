@@ -124,7 +124,7 @@ describe('the line where it went wrong', () => {
       ['Water is coming in: HULL is not set', 'stderr'],
       ['npm error Lifecycle script `build` failed with error:', 'stderr'],
     )
-    const message = 'The build failed: a variable is missing: HULL (log: “Water is coming in: HULL is not set”).'
+    const message = '`npm run build` ended with exit code 1 after 0.2 s. A variable is missing: HULL (log: “Water is coming in: HULL is not set”).'
     expect(findFault(log, { steps, error: { code: 'build_failed', message, hint: '' } })?.line.number).toBe(2)
     expect(findFault(log, failed)?.line.number).toBe(2)
   })

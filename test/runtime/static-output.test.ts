@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { StaticPlan } from '../../server/contract/build-plan.ts'
-import { checkSite } from '../../server/runtime/static-output.ts'
+import { checkSite, planOfOutput } from '../../server/runtime/static-output.ts'
 import { staticPlan } from '../support/runtime.ts'
 
 let folder: string
@@ -52,5 +52,24 @@ describe('a site whose / would be a 404', () => {
 })
 
 test('lines of _redirects without effect are in the log', async () => {
-  expect(await check({ 'index.html': '', _redirects: '/a' })).toEqual(['_redirects, line 1 has no effect: it leads to no path and no http address.'])
+  expect(await check({ 'index.html': '', _redirects: '/a' })).toEqual([
+    'Warning: _redirects, line 1 has no effect: it leads to no path and no http address.',
+  ])
+})
+
+test('a handler for requests, as TanStack Start builds it, is run by srvx; without srvx the pages alone are a site', async () => {
+  const plan = staticPlan({ output_directory: 'dist/client', server_entries: ['dist/server/server.js'] }).work as StaticPlan
+  const planWith = (files: string[]) =>
+    planOfOutput(
+      plan,
+      async (path) => files.includes(path),
+      () => {},
+    )
+  const handler = 'dist/server/server.js'
+  expect(await planWith([handler, 'node_modules/.bin/srvx'])).toMatchObject({
+    kind: 'server',
+    start_command: expect.arrayContaining(['srvx', handler]),
+  })
+  expect(await planWith([handler, 'dist/client/index.html'])).toBe(plan)
+  await expect(planWith([handler])).rejects.toMatchObject({ hint: expect.stringContaining('srvx') })
 })
