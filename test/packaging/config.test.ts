@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { beforePack, machineOf, processors } from '../../resources/package/before-pack.ts'
 import config from '../../resources/package/electron-builder.ts'
 import { entitlementsOf, feedOf, hasNotary } from '../../resources/package/environment.ts'
@@ -89,6 +90,17 @@ test.each([true, false])('Linux: the .deb gives Chromium’s sandbox its rights;
 test('Windows: for one person, without an administrator', () => {
   expect(config.nsis).toMatchObject({ perMachine: false })
   expect(read('bin/homeport.cmd').toString()).toMatch(/^@echo off\r\n.*node\.exe".*homeport\.js" %\*\r\n$/s)
+})
+
+test('the workflow for other machines runs what is there, in words that a shell understands', () => {
+  const text = readFileSync(join(root, '.github/workflows/desktop.yml'), 'utf8')
+  const { jobs } = parse(text) as { jobs: { desktop: { steps: { run?: string }[] } } }
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
+  const runs = jobs.desktop.steps.flatMap(({ run }) => run?.replaceAll(/\$\{\{.*?\}\}/g, 'word') ?? [])
+  for (const run of runs) expect(spawnSync('bash', ['-n', '-c', run], { encoding: 'utf8' }).stderr).toBe('')
+  const named = runs.flatMap((run) => [...run.matchAll(/npm run ([\w:]+)|node ((?:test|node_modules)\/\S+)/g)])
+  expect(named.map(([, script, file]) => (script ? scripts[script] !== undefined : existsSync(join(root, file!))))).toEqual(named.map(() => true))
+  expect(named.length).toBeGreaterThan(4)
 })
 
 describe('updates', () => {

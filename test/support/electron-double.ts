@@ -181,7 +181,8 @@ export class FakeWindow extends EventEmitter {
   show = () => void (this.is_visible = true)
   focus = () => void (this.is_focused = true)
   restore = () => void (this.is_minimized = false)
-  maximize = () => void (this.is_maximized = true)
+  /** It shows the window too. */
+  maximize = () => void (this.is_maximized = this.is_visible = true)
   isMinimized = () => this.is_minimized
   isMaximized = () => this.is_maximized
   isFocused = () => this.is_focused
