@@ -10,8 +10,8 @@ export interface MenuActs {
 }
 
 /** The custom of the system, and a way to each of the dashboard's main places. */
-export function createMenu(acts: MenuActs): Menu {
-  const isMac = process.platform === 'darwin'
+export function createMenu(acts: MenuActs, platform: NodeJS.Platform): Menu {
+  const isMac = platform === 'darwin'
   const to = (label: string, path: string, accelerator?: string): MenuItemConstructorOptions => ({
     label,
     ...(accelerator === undefined ? {} : { accelerator }),

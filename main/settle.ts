@@ -77,16 +77,19 @@ export async function settleIn({
     showLogs,
   })
   Menu.setApplicationMenu(
-    createMenu({
-      goTo: bringUp,
-      openInBrowser: () => void city.signInUrl().then((url) => shell.openExternal(url)),
-      showLogs,
-      reportProblem: () => void offerReport(describeDesktop({ city, journal, update: updates.state() }), showLogs),
-      checkForUpdates() {
-        bringUp({ path: '/instance/desktop', word: null })
-        void updates.step('check')
+    createMenu(
+      {
+        goTo: bringUp,
+        openInBrowser: () => void city.signInUrl().then((url) => shell.openExternal(url)),
+        showLogs,
+        reportProblem: () => void offerReport(describeDesktop({ city, journal, update: updates.state() }), showLogs),
+        checkForUpdates() {
+          bringUp({ path: '/instance/desktop', word: null })
+          void updates.step('check')
+        },
       },
-    }),
+      options.platform,
+    ),
   )
   app.setAboutPanelOptions({ applicationName: 'Homeport', applicationVersion: city.version })
   powerMonitor.on('resume', () => city.resync())
@@ -121,6 +124,7 @@ export async function settleIn({
       return createTray({
         resources: options.resources,
         edge_url: city.edge_url,
+        platform: options.platform,
         acts: {
           show: () => bringUp(),
           goTo: bringUp,
@@ -148,7 +152,7 @@ export async function settleIn({
   function onClosed(): void {
     if (isEnding()) return
     const { keeps_running, was_told } = settings.current()
-    if (!keeps_running || (!tray && process.platform !== 'darwin')) return app.quit()
+    if (!keeps_running || (!tray && options.platform !== 'darwin')) return app.quit()
     if (was_told || !tray) return
     notices.show({
       title: 'Homeport runs on',
@@ -160,7 +164,7 @@ export async function settleIn({
 
   function readDesktop(): DesktopState {
     const { keeps_running, notifies, downloads_updates } = settings.current()
-    const isFound = tray !== undefined || process.platform === 'darwin'
+    const isFound = tray !== undefined || options.platform === 'darwin'
     return { opens_at_login: login.isOn(), keeps_running: isFound ? keeps_running : null, notifies, downloads_updates, update: updates.state() }
   }
 

@@ -17,8 +17,8 @@ export type Ask = (program: string, args: string[]) => Promise<string>
  * Whether this desktop shows tray icons. Electron makes one without a word where nothing shows it, and an app whose window is closed
  * could then never be found again: what cannot be asked counts as no.
  */
-export async function hasTrayHost(ask: Ask = run): Promise<boolean> {
-  if (process.platform !== 'linux') return true
+export async function hasTrayHost(ask: Ask = run, platform: NodeJS.Platform = process.platform): Promise<boolean> {
+  if (platform !== 'linux') return true
   for (const [program, args] of questions) {
     const answer = await ask(program, args).catch(() => undefined)
     if (answer !== undefined) return /\btrue\b/.test(answer)

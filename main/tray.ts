@@ -21,8 +21,8 @@ export interface TrayIcon {
 const shownProjects = 15
 
 /** The icon beside the clock, with what runs here. */
-export function createTray(options: { resources: string; edge_url: string; acts: TrayActs }): TrayIcon {
-  const tray = new Tray(imageOf(options.resources))
+export function createTray(options: { resources: string; edge_url: string; platform: NodeJS.Platform; acts: TrayActs }): TrayIcon {
+  const tray = new Tray(imageOf(options))
   let shown = ''
   const update = (news: DeskNews) => {
     const next = JSON.stringify([news.projects, news.project_count])
@@ -34,14 +34,14 @@ export function createTray(options: { resources: string; edge_url: string; acts:
   }
   update({ projects: [], project_count: 0, builds: 0, ended: [] })
   // macOS opens the menu by itself.
-  if (process.platform !== 'darwin') tray.on('click', () => options.acts.show())
+  if (options.platform !== 'darwin') tray.on('click', () => options.acts.show())
   return { update, close: () => tray.destroy() }
 }
 
-function imageOf(resources: string) {
-  const file = { darwin: 'trayTemplate.png', win32: 'tray.ico' }[process.platform as string] ?? 'tray.png'
+function imageOf({ resources, platform }: { resources: string; platform: NodeJS.Platform }) {
+  const file = { darwin: 'trayTemplate.png', win32: 'tray.ico' }[platform as string] ?? 'tray.png'
   const image = nativeImage.createFromPath(join(resources, 'tray', file))
-  if (process.platform === 'darwin') image.setTemplateImage(true)
+  if (platform === 'darwin') image.setTemplateImage(true)
   return image
 }
 

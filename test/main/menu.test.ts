@@ -4,16 +4,11 @@ import { openDesktopScene, settled } from '../support/desktop-scene.ts'
 import { world } from '../support/electron-double.ts'
 
 let scene: ReturnType<typeof openDesktopScene>
-const platform = process.platform
-const on = (name: NodeJS.Platform) => Object.defineProperty(process, 'platform', { value: name })
 
 beforeEach(() => {
   scene = openDesktopScene()
 })
-afterEach(() => {
-  on(platform)
-  scene.close()
-})
+afterEach(() => scene.close())
 
 const all = (items = world.menu ?? []): MenuItemConstructorOptions[] =>
   items.flatMap((one) => [one, ...(Array.isArray(one.submenu) ? all(one.submenu) : [])])
@@ -26,8 +21,7 @@ const goneTo = () => scene.window().webContents.sent.map(([, path]) => path)
 
 describe.each(['darwin', 'win32', 'linux'] as const)('on %s', (name) => {
   beforeEach(async () => {
-    on(name)
-    await scene.start()
+    await scene.start({ platform: name })
   })
 
   test('every accelerator is used once, and every item does something', () => {

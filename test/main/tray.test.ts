@@ -8,16 +8,11 @@ import { openDesktopScene, settled } from '../support/desktop-scene.ts'
 import { app, type FakeTray, world } from '../support/electron-double.ts'
 
 let scene: ReturnType<typeof openDesktopScene>
-const platform = process.platform
-const on = (name: NodeJS.Platform) => Object.defineProperty(process, 'platform', { value: name })
 
 beforeEach(() => {
   scene = openDesktopScene()
 })
-afterEach(() => {
-  on(platform)
-  scene.close()
-})
+afterEach(() => scene.close())
 
 const tray = (): FakeTray => {
   expect(world.trays).toHaveLength(1)
@@ -84,8 +79,7 @@ describe('what it shows', () => {
     ['win32', 'tray.ico', false],
     ['linux', 'tray.png', false],
   ] as const)('the picture of %s', async (name, file, is_template) => {
-    on(name)
-    await scene.start()
+    await scene.start({ platform: name })
     expect(tray().image).toMatchObject({ path: join('/resources', 'tray', file), is_template })
   })
 })
@@ -181,9 +175,8 @@ describe('when the window closes', () => {
     ['nothing shows a tray', { hasTrayHost: async () => false }, undefined],
     ['the icon cannot be made', {}, new Error('no tray')],
   ])('it ends on Linux where %s', async (_name, options, error) => {
-    on('linux')
     world.tray_error = error
-    await scene.start(options)
+    await scene.start({ platform: 'linux', ...options })
     scene.desk.tell({ projects: [seen('shop', 'live')], project_count: 1 })
     scene.window().close()
     await settled()
@@ -191,8 +184,7 @@ describe('when the window closes', () => {
   })
 
   test('macOS goes on without a tray, as it has a dock', async () => {
-    on('darwin')
-    await scene.start({ hasTrayHost: async () => false })
+    await scene.start({ platform: 'darwin', hasTrayHost: async () => false })
     scene.window().close()
     await settled()
     expect(world.quits).toBe(0)
@@ -280,13 +272,11 @@ describe('whether anything shows a tray', () => {
     [{ 'dbus-send': '   boolean false\n' }, false],
     [{}, false],
   ])('on Linux %j: %s', async (answers, expected) => {
-    on('linux')
-    expect(await hasTrayHost(ask(answers))).toBe(expected)
+    expect(await hasTrayHost(ask(answers), 'linux')).toBe(expected)
   })
 
   test('elsewhere always, unasked', async () => {
-    on('win32')
-    expect(await hasTrayHost(async () => Promise.reject(new Error('asked')))).toBe(true)
+    expect(await hasTrayHost(async () => Promise.reject(new Error('asked')), 'win32')).toBe(true)
   })
 
   test('this machine can be asked', async () => {
