@@ -1,10 +1,13 @@
 import { app, crashReporter, dialog } from 'electron'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Journal } from './journal.ts'
 
 /** Reports of crashes stay on this machine, beside the log. To be called before Electron is ready. */
 export function keepCrashReports(journal: Journal): void {
-  app.setPath('crashDumps', join(journal.folder, 'crashes'))
+  const folder = join(journal.folder, 'crashes')
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  app.setPath('crashDumps', folder)
   crashReporter.start({ uploadToServer: false })
 }
 

@@ -1,4 +1,5 @@
 import { app, dialog } from 'electron'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Platform } from '../server/index.ts'
 import { type Clock, sleep } from '../server/lib/clock.ts'
@@ -52,6 +53,8 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   // Windows shows notifications of programs in the Start menu: a package by its name there, a checkout by its program.
   app.setAppUserModelId(app.isPackaged ? 'dev.homeport.desktop' : process.execPath)
   // Electron's lock is per folder of user data: so it is one instance per data folder, before anything of it is opened.
+  // Electron takes no path of a folder that is not there.
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
   app.setPath('userData', folder)
   if (!app.requestSingleInstanceLock()) {
     options.echo?.('Homeport already runs on this data folder; its window comes to the front.\n')

@@ -4,6 +4,7 @@
  */
 import type * as Electron from 'electron'
 import { EventEmitter } from 'node:events'
+import { existsSync } from 'node:fs'
 
 type Handler = (event: Electron.IpcMainInvokeEvent, ...args: unknown[]) => unknown
 
@@ -245,7 +246,10 @@ interface FakeImage {
 }
 
 export const app = Object.assign(appEvents, {
-  setPath: (name: string, path: string) => void world.paths.set(name, path),
+  setPath(name: string, path: string): void {
+    if (!existsSync(path)) throw new Error('Failed to set path')
+    world.paths.set(name, path)
+  },
   requestSingleInstanceLock: () => world.has_lock,
   enableSandbox: () => void (world.is_sandboxed = true),
   commandLine: { hasSwitch: (name: string) => world.switches.includes(name) },
