@@ -79,7 +79,12 @@ async function engine(runtime: DoctorOptions['runtimes'][number], chosen: string
 async function git(options: DoctorOptions): Promise<Check> {
   const found = await options.git()
   if (found !== undefined) return ok('git', found)
-  return { name: 'git', status: 'failed', message: 'git was not found on the PATH.', mend: 'Install git (on macOS with: xcode-select --install); deployments from a repository need it.' }
+  return {
+    name: 'git',
+    status: 'failed',
+    message: 'git was not found on the PATH.',
+    mend: 'Install git (on macOS with: xcode-select --install); deployments from a repository need it.',
+  }
 }
 
 function port({ name, url, fell_back }: DoctorOptions['addresses'][number]): Check {
