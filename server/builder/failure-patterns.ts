@@ -109,7 +109,7 @@ export const failurePatterns: FailurePattern[] = [
     name: 'peer-conflict',
     pattern: /ERESOLVE (?:unable to resolve dependency tree|could not resolve)/,
     message: 'Two packages want versions of a third that do not fit together (ERESOLVE).',
-    hint: 'Update the packages that npm names. If the app works in spite of it, commit an .npmrc with the line legacy-peer-deps=true, or set the install command to npm install --legacy-peer-deps.',
+    hint: 'Update the packages that npm names. If the app works in spite of it, set the install command of the project to npm install --legacy-peer-deps.',
   },
   {
     name: 'no-such-version',
