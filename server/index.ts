@@ -24,7 +24,7 @@ import { createBus } from './lib/bus.ts'
 import { isoTime, systemClock } from './lib/clock.ts'
 import { type InstanceFile, isProcessAlive, readInstanceFile, removeInstanceFile, writeInstanceFile } from './lib/instance-file.ts'
 import { silentLog } from './lib/log.ts'
-import { isPortTaken } from './lib/port-taken.ts'
+import { whyPortRefused } from './lib/port-refused.ts'
 import { createMail } from './mail/smtp.ts'
 import type { PlatformOptions } from './options.ts'
 import { DataFolderTaken, type Platform, type PlatformHost, shownHost } from './platform.ts'
@@ -292,8 +292,8 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     })
     closers.push(() => gate.close({ grace_ms: 2_000 }))
     const apiPort = await gate.listen({ host: options.host, port: options.port, fallback: options.port_may_move }).catch((cause: unknown) => {
-      if (!isPortTaken(cause)) throw cause
-      throw new Error(`Port ${options.port} is taken, or reserved by the system. Choose another with --port, or 0 for any.`, { cause })
+      const reason = whyPortRefused(cause)
+      throw reason === undefined ? cause : new Error(`Port ${options.port} is ${reason}. Choose another with --port, or 0 for any.`, { cause })
     })
     apiFellBack = options.port !== 0 && apiPort !== options.port
     urls.api = `http://${shownHost(options.host)}:${apiPort}`
@@ -335,7 +335,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       dashboard_url: urls.dashboard,
       sign_in_url: await signInUrl(),
       token: foundation.run_token,
-      runtime,
+      runtime: { name: runtime.name, version: runtime.version, reason: runtime.reason },
       started_at: isoTime(clock.now()),
     }
     writeInstanceFile(data_dir, instance)

@@ -43,18 +43,6 @@ export const databaseOperations = {
     success: { status: 200, json: shown },
     errors: ['project_not_found', 'database_not_found', 'database_unavailable'],
   }),
-  findDatabase: operation({
-    method: 'GET',
-    path: '/instance/projects/{slug}/database',
-    group: 'Instance',
-    summary: 'The database of a project, or that there is none',
-    description: 'As `getDatabase`, for a page that does not know yet: that there is none, or that its server is away, is no error.',
-    access: 'caller',
-    params: projectParams,
-    query: empty,
-    success: { status: 200, json: z.object({ database: database.nullable(), unavailable: z.string().nullable() }) },
-    errors: ['project_not_found'],
-  }),
   deleteDatabase: operation({
     method: 'DELETE',
     path: '/v1/projects/{slug}/database',
@@ -67,6 +55,22 @@ export const databaseOperations = {
     query: empty,
     success: { status: 204 },
     errors: ['project_not_found', 'database_not_found', 'database_unavailable', 'storage_full', 'runtime_not_isolated'],
+  }),
+}
+
+/** Of an instance alone: a hosted account has no such operation. */
+export const databaseLookupOperations = {
+  findDatabase: operation({
+    method: 'GET',
+    path: '/instance/projects/{slug}/database',
+    group: 'Instance',
+    summary: 'The database of a project, or that there is none',
+    description: 'As `getDatabase`, for a page that does not know yet: that there is none, or that its server is away, is no error.',
+    access: 'caller',
+    params: projectParams,
+    query: empty,
+    success: { status: 200, json: z.object({ database: database.nullable(), unavailable: z.string().nullable() }) },
+    errors: ['project_not_found'],
   }),
 }
 

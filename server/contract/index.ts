@@ -1,6 +1,6 @@
 import { billingOperations } from './billing.ts'
 import { cacheOperations } from './cache.ts'
-import { databaseDumpOperations, databaseOperations } from './databases.ts'
+import { databaseDumpOperations, databaseLookupOperations, databaseOperations } from './databases.ts'
 import { deploymentOperations, glanceOperations } from './deployments.ts'
 import { domainMarketOperations, domainOperations } from './domains.ts'
 import { envVarOperations } from './env-vars.ts'
@@ -40,6 +40,7 @@ export const allOperations = {
   ...instanceOperations,
   ...peopleOperations,
   ...databaseDumpOperations,
+  ...databaseLookupOperations,
   ...networkOperations,
   ...sparklineOperations,
   ...projectSearchOperations,

@@ -1,5 +1,5 @@
 import type { Server } from 'node:net'
-import { isPortTaken } from '../lib/port-taken.ts'
+import { whyPortRefused } from '../lib/port-refused.ts'
 
 /** The port that is asked for, else the next free one of the following twenty, else any. */
 export async function listenFrom(server: Server, host: string, port: number): Promise<number> {
@@ -15,7 +15,7 @@ export function tryListen(server: Server, host: string, port: number): Promise<n
   return new Promise((resolve, reject) => {
     const failed = (error: Error): void => {
       server.off('listening', opened)
-      if (isPortTaken(error)) resolve(undefined)
+      if (whyPortRefused(error) !== undefined) resolve(undefined)
       else reject(error)
     }
     const opened = (): void => {

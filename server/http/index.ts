@@ -7,7 +7,7 @@ import type { KeptAnswers } from '../features/kept-answers.ts'
 import type { Passage } from '../features/remotes.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import { isPortTaken } from '../lib/port-taken.ts'
+import { whyPortRefused } from '../lib/port-refused.ts'
 import { createApp, mount } from './app.ts'
 import { createCallerLookup } from './caller.ts'
 import type { Authenticate } from './caller.ts'
@@ -112,7 +112,7 @@ export function createGate(options: GateOptions): Gate {
           await open(host, next)
           break
         } catch (error) {
-          if (!isPortTaken(error) || next === ports.at(-1)) throw error
+          if (whyPortRefused(error) === undefined || next === ports.at(-1)) throw error
         }
       }
       bind = { host, port: (server.address() as AddressInfo).port }

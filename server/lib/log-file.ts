@@ -15,7 +15,6 @@ const line_chars = 8_000
 /** `name.log`, `name.1.log`, `name.2.log`. A line that cannot be written is dropped. */
 export function createLogFile(folder: string, name: string, { file_bytes = 2 ** 20, files = 3 } = {}): LogFile {
   const pathOf = (index: number) => join(folder, index === 0 ? `${name}.log` : `${name}.${index}.log`)
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
   let bytes = statSync(pathOf(0), { throwIfNoEntry: false })?.size ?? 0
 
   const turnOver = () => {
@@ -29,6 +28,8 @@ export function createLogFile(folder: string, name: string, { file_bytes = 2 ** 
     write(line) {
       const text = `${line.slice(0, line_chars)}\n`
       try {
+        // Not before there is something to write: a folder that is refused stays as it is.
+        if (bytes === 0) mkdirSync(folder, { recursive: true, mode: 0o700 })
         if (bytes > 0 && bytes + text.length > file_bytes) turnOver()
         appendFileSync(pathOf(0), text, { mode: 0o600 })
         bytes += Buffer.byteLength(text)

@@ -10,7 +10,7 @@ describe('whatever is asked of the platform', () => {
   afterAll(() => fuzzing.close())
 
   test('it answers by the contract, and never with a 500', async () => {
-    await fuzzing.run({ seed: 20_261_121, count: 750, lanes: 1 })
+    await fuzzing.run({ seed: 42, count: 750, lanes: 1 })
     expect(fuzzing.failures()).toEqual([])
     expect(fuzzing.sent()).toBe(750)
     // Requests that never got anything done would show little.

@@ -217,15 +217,17 @@ describe('the port', () => {
     expect(second.port).not.toBe(server.port)
     expect((await second.fetch('/v1/projects', { headers: bearer(second.owner.token) })).status).toBe(200)
     await second.close()
-    await expect(startApiServer({ port: server.port })).rejects.toThrow(`Port ${server.port} is taken, or`)
+    await expect(startApiServer({ port: server.port })).rejects.toThrow(`Port ${server.port} is taken.`)
   })
   it('a port that Windows has reserved gives way too', async () => {
-    const listen = vi.spyOn(Server.prototype, 'listen').mockImplementationOnce(function (this: Server) {
+    const { listen } = Server.prototype
+    const spy = vi.spyOn(Server.prototype, 'listen').mockImplementation(function (this: Server, ...args: unknown[]) {
+      if (args[0] !== server.port) return Reflect.apply(listen, this, args) as Server
       process.nextTick(() => this.emit('error', Object.assign(new Error('listen EACCES'), { code: 'EACCES' })))
       return this
     })
     const second = await startApiServer({ port: server.port, port_may_move: true })
-    listen.mockRestore()
+    spy.mockRestore()
     expect(second.port).not.toBe(server.port)
     await second.close()
   })
