@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -52,6 +52,7 @@ test('a line that is far too long is cut', () => {
 test('a disk that takes nothing stops nobody', () => {
   const journal = createJournal(folder)
   rmSync(folder, { recursive: true })
+  writeFileSync(folder, 'not a folder')
   journal.error('lost')
   expect(journal.tail(5)).toEqual([])
 })
