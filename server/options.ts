@@ -37,6 +37,8 @@ export interface PlatformOptions {
   /** Node's own binary, and npm's `npm-cli.js`, for builds without Docker. */
   node_path: string
   npm_cli_path: string
+  /** `off`: builds and apps without Docker are not confined. */
+  sandbox: 'auto' | 'off'
   cpus: number
   /** Who sells names. */
   registrar: RegistrarChoice
@@ -105,6 +107,7 @@ export function readOptions(flags: PlatformFlags = {}, env: NodeJS.ProcessEnv = 
     hosts_path: hostsPath(env),
     environment: { ...env },
     ...toolPaths(),
+    sandbox: sandboxOf(env),
     cpus: availableParallelism(),
     registrar: registrarOf(env),
     stripe: stripeOf(env),
@@ -150,6 +153,11 @@ export function surroundings(is_tty: boolean, env: NodeJS.ProcessEnv = process.e
 
 /** For a program that is told a secret: our own environment and that. */
 export const environmentWith = (secrets: Record<string, string>): NodeJS.ProcessEnv => ({ ...process.env, ...secrets })
+
+function sandboxOf({ HOMEPORT_SANDBOX: wish = 'auto' }: NodeJS.ProcessEnv): PlatformOptions['sandbox'] {
+  if (wish !== 'auto' && wish !== 'off') throw new UsageError(`HOMEPORT_SANDBOX is auto or off, not ${wish}.`)
+  return wish
+}
 
 function registrarOf(env: NodeJS.ProcessEnv): RegistrarChoice {
   const name = env.HOMEPORT_REGISTRAR || 'local'

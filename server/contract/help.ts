@@ -129,6 +129,7 @@ const helpOfCheck: Record<string, HelpTopic> = {
   screenshots: 'screenshots',
   network: 'phones',
   apps: 'engine',
+  sandbox: 'engine',
   disk: 'disk',
   database: 'trouble',
   databases: 'databases',

@@ -8,7 +8,7 @@ export interface DoctorOptions {
   is_quick: boolean
   db: Db
   data_dir: string
-  runtimes: { name: string; probe(): Promise<{ available: boolean; version: string | null; reason: string }> }[]
+  runtimes: { name: string; probe(): Promise<{ available: boolean; version: string | null; reason: string }>; check?(): Promise<Check> }[]
   chosen: string
   git(): Promise<string | undefined>
   addresses: { name: string; url: string; fell_back: boolean }[]
@@ -36,6 +36,7 @@ export async function examine(options: DoctorOptions): Promise<ExaminedCheck[]> 
   const checks = options.is_quick
     ? [
         ...options.addresses.map(port),
+        ...(await ofRuntimes(options)),
         apps(await options.listening()),
         await disk(options.data_dir),
         ...(await options.backups()),
@@ -44,6 +45,7 @@ export async function examine(options: DoctorOptions): Promise<ExaminedCheck[]> 
       ]
     : [
         ...(await Promise.all(options.runtimes.map((runtime) => engine(runtime, options.chosen)))),
+        ...(await ofRuntimes(options)),
         await git(options),
         ...options.addresses.map(port),
         ...(await options.names()),
@@ -74,6 +76,16 @@ async function engine(runtime: DoctorOptions['runtimes'][number], chosen: string
         ? 'Install or start a Docker engine (Docker Desktop, OrbStack, Colima, Podman), then start Homeport again.'
         : 'Start Homeport again.',
   }
+}
+
+/** What a runtime has to say itself: no warning where nothing new is deployed on it. */
+async function ofRuntimes({ runtimes, chosen }: DoctorOptions): Promise<Check[]> {
+  const checks = runtimes.map(async ({ name, check }): Promise<Check[]> => {
+    const found = await check?.()
+    if (!found) return []
+    return [name === chosen ? found : { ...found, status: 'ok', mend: null }]
+  })
+  return (await Promise.all(checks)).flat()
 }
 
 async function git(options: DoctorOptions): Promise<Check> {

@@ -7,9 +7,12 @@ import type { Artifact } from './runtime.ts'
 /** Joins a path of a plan to its root; throws when it would leave it. */
 export function inside(root: string, path: string): string {
   const full = resolve(root, path)
-  if (full !== root && !full.startsWith(root + sep)) throw new Error(`The path ${path} leaves its folder.`)
+  if (!isWithin(full, root)) throw new Error(`The path ${path} leaves its folder.`)
   return full
 }
+
+/** Whether a path is a folder or lies in it. */
+export const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(folder + sep)
 
 /** An id as one harmless part of a path. */
 export function pathPart(id: string): string {

@@ -10,6 +10,7 @@ import type { BuildCache } from './process-cache.ts'
 import { checkPaths } from './plan-paths.ts'
 import { type GroupRequest, startGroup } from './process-group.ts'
 import type { ProcessRecords } from './process-records.ts'
+import type { Confinement, Folders } from './sandbox/sandbox.ts'
 import { startOf } from './process-table.ts'
 import { defaultPath, installEnvironment, type Toolchains } from './process-toolchain.ts'
 import { BuildFailure, type Artifact, type BuildRequest, type RuntimeOptions } from './runtime.ts'
@@ -20,12 +21,21 @@ export interface BuildTools {
   options: RuntimeOptions
   toolchains: Toolchains
   cache: BuildCache
+  confinement: Confinement
   records: ProcessRecords
   /** Installs under way, by project and key of their dependencies. */
   installing: Map<string, Promise<void>>
 }
 
+/** Those of one build. */
+interface StepTools extends BuildTools {
+  folders: Folders
+}
+
 const maxProcesses = 512
+
+/** Of package managers, shared by all projects. */
+const sharedCaches = ['npm', 'yarn', 'pnpm']
 
 /** Builds a plan in `place`, the deployment's own folder, which is gone when this throws. */
 export async function buildInPlace(request: BuildRequest, place: string, tools: BuildTools): Promise<Artifact> {
@@ -43,7 +53,9 @@ export async function buildInPlace(request: BuildRequest, place: string, tools: 
   try {
     await mkdir(home, { recursive: true, mode: 0o700 })
     await moveFolder(request.folder, join(place, 'app'), request.signal)
-    return await buildPlan(request, plan, place, home, tools)
+    const caches = sharedCaches.map((name) => join(tools.options.data_dir, 'cache', name))
+    for (const cache of caches) await mkdir(cache, { recursive: true, mode: 0o700 })
+    return await buildPlan(request, plan, place, home, { ...tools, folders: { read: [], write: [place, home, ...caches] } })
   } catch (error) {
     await rm(place, { recursive: true, force: true, maxRetries: 5 })
     // Whatever broke, an aborted build ends as aborted.
@@ -54,7 +66,7 @@ export async function buildInPlace(request: BuildRequest, place: string, tools: 
   }
 }
 
-async function buildPlan(request: BuildRequest, plan: NodePlan, place: string, home: string, tools: BuildTools): Promise<Artifact> {
+async function buildPlan(request: BuildRequest, plan: NodePlan, place: string, home: string, tools: StepTools): Promise<Artifact> {
   const { log, signal } = request
   const source = join(place, 'app')
   await checkPaths(source, plan)
@@ -83,7 +95,7 @@ async function install(
   command: string,
   source: string,
   environment: Record<string, string>,
-  tools: BuildTools,
+  tools: StepTools,
 ) {
   const { log, signal } = request
   log.step('install')
@@ -178,7 +190,7 @@ async function runStep(
   cwd: string,
   env: Record<string, string>,
   request: BuildRequest,
-  tools: BuildTools,
+  tools: StepTools,
 ): Promise<void> {
   const { log, signal } = request
   signal.throwIfAborted()
@@ -187,8 +199,10 @@ async function runStep(
   log.note(step, `> ${command}`)
   const clock = tools.options.clock ?? systemClock
   const begun = clock.monotonic()
+  const shell = shellCommand(command)
+  const sandbox = await tools.confinement.find()
   const group = await startGroup({
-    ...shellCommand(command),
+    ...(sandbox ? sandbox.confine({ ...shell, cwd }, tools.folders) : shell),
     cwd,
     env,
     memory_mb: request.memory_mb,

@@ -1,5 +1,6 @@
-import { execFile, spawn } from 'node:child_process'
-import { platform } from 'node:os'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { constants, platform } from 'node:os'
+import { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sleep, type Clock, type Timer } from '../lib/clock.ts'
 import { createLineSplitter } from './lines.ts'
@@ -16,6 +17,8 @@ export interface GroupRequest {
   memory_mb: number
   max_processes: number
   clock: Clock
+  /** The program is a sandbox that writes JSON with `child-pid` to its descriptor 3: the leader of the group that is meant. */
+  reports_pid?: boolean
   onLine(stream: 'stdout' | 'stderr', line: string): void
 }
 
@@ -47,20 +50,24 @@ export async function startGroup(request: GroupRequest): Promise<ProcessGroup> {
     env: request.env,
     // A group of its own on Unix; on Windows a tree that taskkill can end.
     detached: platform() !== 'win32',
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', ...(request.reports_pid ? ['pipe' as const] : [])],
     windowsHide: true,
     windowsVerbatimArguments: request.windowsVerbatimArguments,
   })
+  const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
+    child.once('exit', (code, signal) => resolve(request.reports_pid ? unwrapped(code, signal) : { code, signal }))
+  })
   await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject))
   child.on('error', () => {})
-  const pid = child.pid!
+  const pid = (request.reports_pid ? await reportedPid(child) : undefined) ?? child.pid!
   let heapExhausted = false
   let overMemory = false
   let tooMany = false
   let killTimer: Timer | undefined
 
-  const outputs = (['stdout', 'stderr'] as const).map((name) => {
+  const outputs = (['stdout', 'stderr'] as const).flatMap((name) => {
     const stream = child[name]
+    if (stream === null) return []
     const lines = createLineSplitter((line) => {
       if (name === 'stderr' && /JavaScript heap out of memory/.test(line)) heapExhausted = true
       request.onLine(name, line)
@@ -71,10 +78,14 @@ export async function startGroup(request: GroupRequest): Promise<ProcessGroup> {
       lines.write(chunk)
     })
     const closed = new Promise<void>((resolve) => stream.once('close', resolve))
-    return { stream, lines, closed, idle_ms: () => clock.monotonic() - last }
+    return [{ stream, lines, closed, idle_ms: () => clock.monotonic() - last }]
   })
 
-  const kill = (name: NodeJS.Signals) => killGroup(pid, name)
+  const kill = (name: NodeJS.Signals) => {
+    killGroup(pid, name)
+    // A sandbox that has not begun its command yet, or stands between us and it.
+    if (name === 'SIGKILL' && pid !== child.pid) killGroup(child.pid!, name)
+  }
   const watch = watchGroup(pid, request, {
     overMemory() {
       overMemory = true
@@ -86,9 +97,6 @@ export async function startGroup(request: GroupRequest): Promise<ProcessGroup> {
     },
   })
 
-  const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
-    child.once('exit', (code, signal) => resolve({ code, signal }))
-  })
   const ended = exited.then(async ({ code, signal }) => {
     killTimer?.cancel()
     const strays = watch.stop()
@@ -124,6 +132,31 @@ export async function startGroup(request: GroupRequest): Promise<ProcessGroup> {
     },
     members: async () => familyOf(await readProcessTable(), pid),
   }
+}
+
+/** Read as the sandbox starts; undefined when it ended before it had one, and says itself why. */
+function reportedPid(child: ChildProcess): Promise<number | undefined> {
+  const report = child.stdio[3]
+  if (!(report instanceof Readable)) return Promise.resolve(undefined)
+  return new Promise((resolve) => {
+    let text = ''
+    report.on('data', (piece: Buffer) => {
+      text += piece.toString()
+      const pid = /"child-pid": (\d+)\D/.exec(text)?.[1]
+      if (pid !== undefined) resolve(Number(pid))
+    })
+    report.on('error', () => {})
+    child.once('exit', () => {
+      resolve(undefined)
+      report.destroy()
+    })
+  })
+}
+
+/** A sandbox ends with 128 and the number of the signal that ended its command, as a shell does. */
+function unwrapped(code: number | null, signal: NodeJS.Signals | null): { code: number | null; signal: NodeJS.Signals | null } {
+  const [name] = Object.entries(constants.signals).find(([, number]) => code !== null && number === code - 128) ?? []
+  return name === undefined ? { code, signal } : { code: null, signal: name as NodeJS.Signals }
 }
 
 /** Signals a whole group; nothing happens when it is gone. On Windows every signal ends the tree. */

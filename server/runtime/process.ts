@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, rm } from 'node:fs/promises'
 import { platform } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { delimiter, join, relative, sep } from 'node:path'
 import { sleep, systemClock } from '../lib/clock.ts'
 import { exitOf } from './exits.ts'
 import { dropBundles, isFolder, pathPart } from './files.ts'
@@ -12,6 +12,7 @@ import { createPorts, listeningPortsOf } from './process-ports.ts'
 import { createProcessRecords, isAlive, type ProcessRecord } from './process-records.ts'
 import { findStrays, type Stray } from './process-strays.ts'
 import { memoryOf, processorTimeOf, startOf } from './process-table.ts'
+import { createConfinement, findProgram } from './sandbox/find-sandbox.ts'
 import { createToolchains, defaultPath, sweepToolchains } from './process-toolchain.ts'
 import { StartFailure, type Artifact, type Instance, type Runtime, type RuntimeOptions, type StartRequest } from './runtime.ts'
 
@@ -26,13 +27,15 @@ const maxProcesses = 256
 
 /**
  * Builds and runs Node and static apps as child processes of this machine: own folder, environment, port and a ceiling
- * for memory, but no wall between the app and the machine. Needs nothing that is not among our own dependencies.
+ * for memory. Where the system offers a sandbox they see no other files of this machine; its network and its user they always share. Needs
+ * nothing that is not among our own dependencies.
  */
 export function createProcessRuntime(options: RuntimeOptions): Runtime {
   const { clock = systemClock } = options
   const closing = new AbortController()
   const toolchains = createToolchains(options, closing.signal)
   const cache = createBuildCache(join(options.data_dir, 'cache'))
+  const confinement = createConfinement(options)
   const records = createProcessRecords(join(options.data_dir, 'processes'))
   const ports = createPorts()
   const installing = new Map<string, Promise<void>>()
@@ -40,6 +43,9 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
   let strays: Promise<Map<string, Stray>> | undefined
   const running = new Map<string, Running>()
   const placeOf = (deploymentId: string) => join(options.data_dir, 'bundles', pathPart(deploymentId))
+  /** The whole folder of what a deployment built: a roll-back runs what an earlier one did. */
+  const bundleOf = (directory: string) =>
+    join(options.data_dir, 'bundles', relative(join(options.data_dir, 'bundles'), directory).split(sep)[0] ?? '')
   void sweepToolchains(options).catch((error: unknown) => options.log.warn('toolchain_sweep_failed', { error }))
 
   const appEnvironment = async (request: StartRequest, artifact: Extract<Artifact, { kind: 'bundle' }>, port: number) => {
@@ -81,8 +87,14 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       const env = await appEnvironment(request, artifact, port)
       request.signal.throwIfAborted()
       const [file = 'node', ...args] = artifact.command
+      const command = { ...windowsCommand(file, args), cwd: artifact.directory }
+      const sandbox = await confinement.find()
+      // A sandbox tells of a missing program only in the output.
+      if (sandbox && !(await findProgram(file, env.PATH.split(delimiter))))
+        throw Object.assign(new Error(`No ${file} on the PATH.`), { code: 'ENOENT' })
+      const folders = { read: [], write: [bundleOf(artifact.directory), placeOf(request.deployment_id)] }
       group = await startGroup({
-        ...windowsCommand(file, args),
+        ...(sandbox ? sandbox.confine(command, folders) : command),
         cwd: artifact.directory,
         env,
         memory_mb: request.memory_mb,
@@ -153,8 +165,10 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       return { available: true, version: null, reason: 'Apps run as processes of this machine; they are not isolated from it.' }
     },
 
+    check: () => confinement.check(),
+
     async build(request) {
-      return buildInPlace(request, placeOf(request.deployment_id), { options, toolchains, cache, records, installing })
+      return buildInPlace(request, placeOf(request.deployment_id), { options, toolchains, cache, confinement, records, installing })
     },
 
     start,

@@ -1,6 +1,7 @@
 import type { FailureCode, RuntimeName } from '../contract/deployments.ts'
 import type { BuildPlan } from '../contract/build-plan.ts'
 import type { BuildLog } from '../contract/build-log.ts'
+import type { Check } from '../contract/instance.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 
@@ -16,6 +17,9 @@ export interface Runtime {
 
   /** Whether it can work now. Never throws; quick (under 2 s). */
   probe(): Promise<{ available: boolean; version: string | null; reason: string }>
+
+  /** What the doctor is to know besides that. */
+  check?(): Promise<Check>
 
   /**
    * Makes a runnable artifact of a source folder. Throws `BuildFailure` when the source is at fault, and an abort error
@@ -190,6 +194,10 @@ export interface RuntimeOptions {
   node_path: string
   /** npm's `bin/npm-cli.js`. */
   npm_cli_path: string
+  /** `off`: builds and apps of the process runtime are not confined, whatever the system offers. */
+  sandbox?: 'auto' | 'off'
+  /** Folders and files that no build and no app may see: the data folder, the home folder, keys. */
+  hidden?: string[]
   /** PATH for programs that builds may need besides Node (git, python); a sober default when not given. */
   path?: string
   docker?: DockerOptions

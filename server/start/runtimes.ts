@@ -29,6 +29,8 @@ export async function openRuntimes({
     ...(path === undefined ? {} : { path }),
     node_path: options.node_path,
     npm_cli_path: options.npm_cli_path,
+    sandbox: options.sandbox,
+    hidden: [options.data_dir, options.home, options.master_key_file, options.npmrc_file].filter((path) => path !== null),
     docker: {
       home: options.home,
       ...(options.docker_host === null ? {} : { host: options.docker_host }),

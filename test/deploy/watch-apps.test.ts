@@ -16,7 +16,7 @@ console.log('this is ${version}')
 require('node:http').createServer((request, response) => {
   if (request.url.startsWith('/kept')) response.setHeader('cache-control', 's-maxage=86400')
   response.end(JSON.stringify({ version: '${version}', told, at: process.hrtime.bigint().toString() }))
-}).listen(process.env.PORT, '0.0.0.0')
+}).listen(process.env.PORT, process.env.HOST)
 process.on('SIGTERM', () => process.exit(0))
 `,
 })

@@ -16,7 +16,7 @@ packages=(
   docker.io:dockerd iptables:iptables debootstrap:debootstrap
   chromium:chromium chromium-headless-shell:chromium-headless-shell xvfb:Xvfb xauth:xauth fonts-liberation: fonts-noto-color-emoji:
   git:git openssl:openssl libnss3-tools:certutil ca-certificates:update-ca-certificates openssh-server:sshd openssh-client:ssh
-  procps:ps iproute2:ip curl:curl postgresql-client:pg_dump
+  bubblewrap:bwrap procps:ps iproute2:ip curl:curl postgresql-client:pg_dump
 )
 bench_packages=(nginx:nginx caddy:caddy haproxy:haproxy varnish:varnishd varnish-modules: wrk:wrk)
 

@@ -31,7 +31,7 @@ export interface Scene {
 const server = `
 const http = require('node:http')
 const server = http.createServer((request, response) => response.end(process.env.HOMEPORT_DEPLOYMENT_ID))
-server.listen(process.env.PORT, '0.0.0.0')
+server.listen(process.env.PORT, process.env.HOST)
 process.on('SIGTERM', () => server.close(() => process.exit(0)))
 `
 /** A build of half a second. When nobody reads it any more it does not end by itself, as real ones do not. */

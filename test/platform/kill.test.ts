@@ -29,7 +29,7 @@ process.on('SIGTERM', () => { ${onTerm} })
 const look = setInterval(() => {
   if (!require('node:fs').existsSync('${gate(start)}')) return
   clearInterval(look)
-  server.listen(process.env.PORT, '0.0.0.0')
+  server.listen(process.env.PORT, process.env.HOST)
 }, 20)`,
 })
 

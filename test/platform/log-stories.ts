@@ -28,7 +28,7 @@ http.createServer((request, response) => {
   if (request.url === '/burst') (() => {${printer(count)}})()
   if (request.url === '/end') process.stdout.write('last words\\n', () => process.exit(3))
   response.end('ok')
-}).listen(process.env.PORT, '0.0.0.0')
+}).listen(process.env.PORT, process.env.HOST)
 `
 
 interface Extent {

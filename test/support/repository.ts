@@ -55,7 +55,7 @@ export const tinyServer = (version: string, extra = ''): Record<string, string> 
 const http = require('node:http')
 ${extra}
 const server = http.createServer((request, response) => response.end(${JSON.stringify(version)}))
-server.listen(process.env.PORT, '0.0.0.0', () => console.log('version ${version} listens'))
+server.listen(process.env.PORT, process.env.HOST, () => console.log('version ${version} listens'))
 process.on('SIGTERM', () => server.close(() => process.exit(0)))
 `,
 })

@@ -4,7 +4,19 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-export type Requirement = 'linux' | 'root' | 'tmpfs' | 'docker' | 'chromium' | 'electron' | 'git' | 'sshd' | 'nss' | 'loopback' | 'psql'
+export type Requirement =
+  | 'linux'
+  | 'bubblewrap'
+  | 'root'
+  | 'tmpfs'
+  | 'docker'
+  | 'chromium'
+  | 'electron'
+  | 'git'
+  | 'sshd'
+  | 'nss'
+  | 'loopback'
+  | 'psql'
 
 const found = new Map<Requirement, { ok: boolean; reason: string }>()
 
@@ -48,6 +60,15 @@ const look: Record<Requirement, () => { ok: boolean; reason: string }> = {
   linux() {
     const ok = process.platform === 'linux'
     return { ok, reason: ok ? '' : 'no Linux, for which a package can be made around a stand-in for Electron' }
+  },
+  bubblewrap() {
+    try {
+      const namespaces = ['--unshare-user', '--unshare-pid', '--ro-bind', '/', '/', '--proc', '/proc']
+      execFileSync('bwrap', [...namespaces, '/bin/sh', '-c', ':'], { stdio: 'ignore' })
+      return { ok: true, reason: '' }
+    } catch {
+      return { ok: false, reason: 'no bubblewrap that works; install the package bubblewrap, and let this user make user namespaces' }
+    }
   },
   root() {
     const ok = process.getuid?.() === 0

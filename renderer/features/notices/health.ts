@@ -69,6 +69,7 @@ function wordsOf({ name, status }: ExaminedCheck): Words | undefined {
   if (status === 'ok') return undefined
   if (name === 'disk') return { title: status === 'failed' ? 'The disk is full' : 'The disk is nearly full', path: '/instance/disk' }
   if (name === 'backups') return { title: status === 'failed' ? 'A backup failed' : 'The data was put back from a copy', path: '/instance/backups' }
+  if (name === 'sandbox') return { title: 'Builds and apps are not confined', path: '/instance', is_quiet: true }
   if (name === 'apps') return { title: 'Apps are open to your network', path: '/instance' }
   if (name.startsWith('databases')) return { title: 'The server of the databases does not run' }
   if (name === 'port edge') return { title: 'The apps are at another port', is_quiet: true }
