@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import type { Watching } from '../../server/contract/previews.ts'
 import { check, commitOn, gitIn, previewOf, previewsOf, watched } from '../support/branches.ts'
 import { type GitHost, startGitHost } from '../support/git-host.ts'
-import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
+import { gateIn, startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { until } from '../support/until.ts'
 
@@ -106,7 +106,7 @@ test('a host that fails is asked ever less often, at least every 15 minutes, and
 })
 
 test('a commit that is deployed manually is not deployed again by its push', async () => {
-  const gate = join(home.data_dir, 'gate')
+  const gate = gateIn(home.data_dir, 'gate')
   const build = `until [ -e ${gate} ]; do sleep 0.05; done; mkdir -p dist && cp index.html dist`
   const sha = repository.commit({ 'index.html': '<h1>manual</h1>', 'package.json': JSON.stringify({ scripts: { build } }) })
   const { id } = await home.deploy(slug)

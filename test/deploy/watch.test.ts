@@ -1,10 +1,9 @@
 import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import type { Watching } from '../../server/contract/previews.ts'
 import { check, commitOn, gitIn, previewOf, previewsOf, watched } from '../support/branches.ts'
-import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
+import { gateIn, startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { until } from '../support/until.ts'
 
@@ -45,7 +44,7 @@ const change = (slug: string, body: object) => home.api<{ watching: Watching }>(
 
 /** A build that goes on until `open`. */
 function gated(): { files: Record<string, string>; open(): void } {
-  const gate = join(home.data_dir, `gate-${++count}`)
+  const gate = gateIn(home.data_dir, `gate-${++count}`)
   const build = `until [ -e ${gate} ]; do sleep 0.05; done; mkdir -p dist && cp index.html dist`
   return { files: { 'package.json': JSON.stringify({ scripts: { build } }) }, open: () => writeFileSync(gate, '') }
 }

@@ -1,6 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { writeFileSync } from 'node:fs'
+import { gateIn } from '../support/platform.ts'
 import { app, expect, test } from './fixtures.ts'
 
 const title = '.project-title'
@@ -34,7 +33,6 @@ test('a restart keeps it answering; stop asks first, and a deployment starts it 
 })
 
 test('a version that serves stays live while the next one is built, and is what its row shows after a cancel', async ({ desk, home, repository }) => {
-  const folder = mkdtempSync(join(tmpdir(), 'homeport-e2e-'))
   const made = repository(app('one'))
   await home.createProject({ slug: 'steady', name: 'Steady', repo_url: made.url })
   const first = await home.ended('steady', (await home.deploy('steady')).id)
@@ -47,7 +45,8 @@ test('a version that serves stays live while the next one is built, and is what 
   await expect(serving).toContainText('for less than a minute')
   await expect(serving).toContainText('Rolled back')
 
-  const wait = `setInterval(() => require('node:fs').existsSync(${JSON.stringify(join(folder, 'go'))}) && process.exit(), 50)`
+  const go = gateIn(home.data_dir, 'go')
+  const wait = `setInterval(() => require('node:fs').existsSync(${JSON.stringify(go)}) && process.exit(), 50)`
   made.commit(app('three', wait), 'Third edition')
   const { id } = await home.deploy('steady')
   await expect(desk.locator(title)).toHaveText(/^SteadyLiveBuilding ?\d+ s$/)
@@ -65,8 +64,7 @@ test('a version that serves stays live while the next one is built, and is what 
   await desk.reload()
   await expect(desk.locator(row)).toContainText(/First.*Live/)
   await expect(desk.locator(row)).not.toContainText('Third edition')
-  writeFileSync(join(folder, 'go'), '')
-  rmSync(folder, { recursive: true })
+  writeFileSync(go, '')
 })
 
 test('an app that throws at its start shows its error, and steps that were not reached say so', async ({ desk, home, repository }) => {

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Page } from '@playwright/test'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import type { EnvVar } from '../../server/contract/env-vars.ts'
 import type { Remote } from '../../server/contract/remotes.ts'
 import { tgzOf } from '../support/archives.ts'
-import type { TestPlatform } from '../support/platform.ts'
+import { gateIn, type TestPlatform } from '../support/platform.ts'
 import { app, expect, expectForEverybody, test as base, upload } from './fixtures.ts'
 
 interface Berth {
@@ -192,7 +191,7 @@ test('canceled in the middle of the upload it leaves nothing there; a project th
   const { there } = berth
   await home.createProject({ slug: 'cargo', name: 'Cargo' })
   // A build waits for as long as this file is there.
-  const shut = join(there.data_dir, 'shut')
+  const shut = gateIn(there.data_dir, 'shut')
   const build = `const looking = setInterval(() => require('node:fs').existsSync(${JSON.stringify(shut)}) || clearInterval(looking), 50)`
   const files = Object.entries(app('Cargo', build)).map(([name, data]) => ({ name, data }))
   await upload(home, 'cargo', tgzOf([...files, { name: 'cargo.bin', data: randomBytes(6 * 2 ** 20) }]))

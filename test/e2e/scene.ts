@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Preview } from '../../server/contract/previews.ts'
-import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
+import { gateIn, type TestPlatform, startTestPlatform } from '../support/platform.ts'
 import { type Repository, makeRepository, tinyServer } from '../support/repository.ts'
 import { until } from '../support/until.ts'
 
@@ -92,7 +92,7 @@ process.exit(1)
 export async function setScene({ pictures = false } = {}): Promise<Scene> {
   const home = await startTestPlatform({ runtime: 'process', ...(pictures ? { screenshots: true } : {}) })
   const folder = mkdtempSync(join(tmpdir(), 'homeport-scene-'))
-  const finish_file = join(folder, 'finish')
+  const finish_file = gateIn(home.data_dir, 'finish')
   const repositories: Repository[] = []
 
   /** A repository whose newest commit has an author and a message. */

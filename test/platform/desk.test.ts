@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type DeskNews, type Platform, startPlatform } from '../../server/index.ts'
 import { readOptions } from '../../server/options.ts'
 import { askEdge, newFolder } from '../support/instance-process.ts'
-import { type Client, createClient } from '../support/platform.ts'
+import { type Client, createClient, gateIn } from '../support/platform.ts'
 import { makeRepository, type Repository, tinyServer } from '../support/repository.ts'
 import { until } from '../support/until.ts'
 
@@ -50,7 +50,7 @@ test('it says at once how things stand', async () => {
 test('a deployment is seen while it runs, and its end is told once', async () => {
   await home.createProject({ slug: 'shop', repo_url: repository.url })
   // Its build goes on until it was seen: on a quick machine it would be over before anybody is told.
-  const gate = join(folder.path, 'seen')
+  const gate = gateIn(folder.path, 'seen')
   await home.api('PATCH', '/v1/projects/shop', { build_command: `until [ -e ${gate} ]; do sleep 0.02; done` })
   const { id } = await home.deploy('shop')
   await until(() => (heard.some(({ builds }) => builds === 1) ? true : undefined), { what: 'a build under way' })

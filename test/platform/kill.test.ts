@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Deployment } from '../../server/contract/deployments.ts'
-import { startTestPlatform, until, type TestPlatform } from '../support/platform.ts'
+import { gateIn, startTestPlatform, until, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { assertIntact, assertNothingLeft } from './kill-checks.ts'
 
@@ -13,7 +12,7 @@ import { assertIntact, assertNothingLeft } from './kill-checks.ts'
 
 let home: TestPlatform
 let repository: Repository
-const gate = (name: string) => join(home.data_dir, `${name}-may-go-on`)
+const gate = (name: string) => gateIn(home.data_dir, `${name}-may-go-on`)
 const open = (name: string) => writeFileSync(gate(name), '')
 
 /** An app that answers its deployment's id. Its build and its start each wait for a file. */

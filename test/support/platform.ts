@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -196,6 +196,13 @@ async function connect(child: ChildProcess): Promise<{ ready: Ready; call: Call;
     return answer.promise
   }) as Call
   return { ready: await started.promise, call, exited }
+}
+
+/** A file that builds and apps of the process runtime can look for: of the data folder they see their own folders and this one. */
+export function gateIn(data_dir: string, name: string): string {
+  const folder = join(data_dir, 'toolchains')
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  return join(folder, name)
 }
 
 export function createClient(instance: { api_url: string; edge_url: string; token: string }): Client {

@@ -1,9 +1,9 @@
 /** More of a full disk: builds, what is under way, clean-ups and starts. */
 import { execFileSync } from 'node:child_process'
-import { existsSync, writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { startTestPlatform } from '../support/platform.ts'
+import { gateIn, startTestPlatform } from '../support/platform.ts'
 import { requires } from '../support/requirements.ts'
 import { until } from '../support/until.ts'
 import { useSmallDisk } from './small-disk.ts'
@@ -11,7 +11,7 @@ import { useSmallDisk } from './small-disk.ts'
 const mebibyte = 2 ** 20
 
 describe.skipIf(!requires('tmpfs').ok)('a full disk', () => {
-  const { home, folder, start, connect, live, names, makeRoom, slugs, fill, untilRefused } = useSmallDisk()
+  const { home, start, connect, live, names, makeRoom, slugs, fill, untilRefused } = useSmallDisk()
 
   test('a build that fills the disk fails with storage_full, leaves nothing, and the next one is well', async () => {
     const writes = (bytes: number) => ({
@@ -30,22 +30,24 @@ describe.skipIf(!requires('tmpfs').ok)('a full disk', () => {
   })
 
   test('a deployment whose end the full disk does not take ends once there is room; a cancel meanwhile is told why not', async () => {
-    const [began, go] = [`${folder()}-began`, `${folder()}-go`]
+    // The build goes on once this file is gone: on a full disk none can be made.
+    const shut = gateIn(home().data_dir, 'shut')
+    writeFileSync(shut, '')
     await connect('stuck', {
       'package.json': JSON.stringify({ name: 'stuck', private: true, scripts: { build: 'node build.js', start: 'node server.js' } }),
       'build.js': `
 const fs = require('node:fs')
-fs.writeFileSync(${JSON.stringify(began)}, '')
-setInterval(() => fs.existsSync(${JSON.stringify(go)}) && process.exit(1), 20)`,
+console.log('it began')
+setInterval(() => fs.existsSync(${JSON.stringify(shut)}) || process.exit(1), 20)`,
       'server.js': '',
     })
     // On a disk of its own, so that what the build leaves is no room for the database.
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', join(home().data_dir, 'work')])
     const { id } = await home().deploy('stuck')
-    await until(() => existsSync(began) || undefined, { what: 'the build to begin' })
+    await until(async () => (await home().deployment('stuck', id)).build_log.includes('it began') || undefined, { what: 'the build to begin' })
     fill()
     await untilRefused()
-    writeFileSync(go, '')
+    rmSync(shut)
     await until(
       async () => {
         const { status, body } = await home().api('POST', `/v1/projects/stuck/deployments/${id}/cancel`)

@@ -1,7 +1,7 @@
 /** Retention, disk use and clean-up of a whole platform without Docker. Sizes are checked against the folder itself. */
 import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { until } from '../support/platform.ts'
+import { gateIn, until } from '../support/platform.ts'
 import { tinyServer } from '../support/repository.ts'
 import { useDiskPlatform } from './disk-platform.ts'
 
@@ -86,8 +86,8 @@ test('a clean-up takes what nobody knows, and says how much that was; what is ne
 })
 
 test('caches of builds go, but not under a build that is going on', async () => {
-  const [began, go] = [at('began'), at('go')]
-  const build = `const fs = require('node:fs'); fs.writeFileSync(${JSON.stringify(began)}, ''); setInterval(() => fs.existsSync(${JSON.stringify(go)}) && process.exit(), 20)`
+  const go = gateIn(home().data_dir, 'go')
+  const build = `console.log('it began'); setInterval(() => require('node:fs').existsSync(${JSON.stringify(go)}) && process.exit(), 20)`
   const files = tinyServer('built')
   await connect('builds', {
     ...files,
@@ -104,7 +104,7 @@ test('caches of builds go, but not under a build that is going on', async () => 
     writeFileSync(at(...place, 'set', 'file'), Buffer.alloc(mebibyte, 1))
   }
   const { id } = await home().deploy('builds')
-  await until(() => existsSync(began) || undefined, { what: 'the build to begin' })
+  await until(async () => (await home().deployment('builds', id)).build_log.includes('it began') || undefined, { what: 'the build to begin' })
   age('work', id)
   await clean()
   expect(existsSync(at(...busy))).toBe(true)
