@@ -58,7 +58,6 @@ export function useSmallDisk() {
 
   return {
     home: () => home,
-    folder: () => folder,
     start,
     connect,
     live,
