@@ -5,7 +5,7 @@ import type { CacheVerdict } from '../../server/contract/network.ts'
 import type { Project } from '../../server/contract/projects.ts'
 import { readStream } from '../support/event-stream.ts'
 import { makeRepository } from '../support/repository.ts'
-import { startTestPlatform } from '../support/platform.ts'
+import { gateIn, startTestPlatform } from '../support/platform.ts'
 import { until } from '../support/until.ts'
 import { countingApp, startCacheWorld } from './cache-world.ts'
 import type { CacheWorld } from './cache-world.ts'
@@ -97,7 +97,7 @@ describe('a swap', () => {
   test('purges all before it is told, and what was under way of the old version is stored by nobody', async () => {
     const old = await home.stored('blog', '/swap')
     expect(old).toMatch(/^v1 /)
-    const until_file = join(home.world.home.data_dir, 'let-go')
+    const until_file = gateIn(home.world.home.data_dir, 'let-go')
     const path = `/held?until=${encodeURIComponent(until_file)}`
     const held = home.fetched('blog', path)
     // Not by one piece of the stream: its first may be a comment alone.
