@@ -32,7 +32,7 @@ export interface DesktopOptions {
   platform: NodeJS.Platform
   /** What the person should know of how Homeport was started; null: nothing. */
   advice: { message: string; detail: string } | null
-  /** The process, by which whoever started it may speak to it. */
+  /** This process: its signals, and IPC messages of the program that started it. */
   parent: NodeJS.EventEmitter
   clock: Clock
   openCity(journal: Journal): Promise<City>
@@ -70,7 +70,7 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   let front: Front | undefined
   let ending: Promise<void> | undefined
   let hasEnded = false
-  /** Where somebody wanted to go before there was anything to show it. */
+  /** The page that was asked for before the window existed. */
   let wanted: Place | 'anywhere' | undefined
 
   const bringUp = (to?: Place): void => {

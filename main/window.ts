@@ -57,7 +57,7 @@ function showOnce(window: BrowserWindow, { is_maximized, clock }: { is_maximized
   const reveal = (): void => {
     if (over.signal.aborted) return
     over.abort()
-    // Not before: it shows the window too, while that is still empty.
+    // maximize() also shows the window, so it waits until there is something to see.
     if (is_maximized) window.maximize()
     window.show()
   }
