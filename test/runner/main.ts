@@ -9,12 +9,14 @@ import { changedSince, defaultBase, testsReachedBy } from './changed.ts'
 import { runChecks } from './checks.ts'
 import { root, runScript, script } from './command.ts'
 import { plantMutants } from './mutants.ts'
+import { createPlatformLogs } from './platform-logs.ts'
 import { type RunResult, type Totals, createTotals } from './totals.ts'
 
 const out = join(root, 'out', 'test')
 rmSync(out, { recursive: true, force: true })
 mkdirSync(out, { recursive: true })
 const lacks_file = join(out, 'lacks.jsonl')
+const platformLogs = createPlatformLogs()
 
 const vitest = [script('vitest/vitest.mjs'), 'run', '--config', 'test/vitest.config.ts']
 const playwright = [script('@playwright/test/cli.js'), 'test', '--config', 'test/e2e/playwright.config.ts']
@@ -39,6 +41,7 @@ async function runChosen(chosen: string[]): Promise<number> {
   // A file that is named is run, whichever tier it is of.
   const tier = process.env.HOMEPORT_TEST_TIER ?? (chosen.some((one) => one.includes('.full.')) ? 'full' : 'default')
   const { code } = await runScript([...tool, ...chosen], { is_shown: true, env: { HOMEPORT_TEST_TIER: tier } })
+  if (code !== 0) platformLogs.keep()
   return code
 }
 
@@ -82,7 +85,7 @@ function fullParts(wanted: string[]): Part[] {
 }
 
 async function runParts(parts: Part[]): Promise<void> {
-  const totals = createTotals(lacks_file)
+  const totals = createTotals(lacks_file, platformLogs)
   const times: [string, number][] = []
   if (parts.length > 1) console.log(`Plan: ${parts.map(([name]) => name).join(', ')}`)
   for (const [name, run] of parts) {

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { requirements, requires } from '../support/requirements.ts'
 import { root } from './command.ts'
+import type { PlatformLogs } from './platform-logs.ts'
 
 /** What a reporter of vitest or Playwright writes when its run ends. */
 export interface RunResult {
@@ -22,7 +23,7 @@ export interface Totals {
 }
 
 /** `lacks_file`: JSON lines `{requirement, reason, file}`, one for each `requires()` that was not met (test/support/requirements.ts). */
-export function createTotals(lacks_file: string): Totals {
+export function createTotals(lacks_file: string, platformLogs: PlatformLogs): Totals {
   let passed = 0
   let failed = 0
   const failures: string[] = []
@@ -56,6 +57,7 @@ export function createTotals(lacks_file: string): Totals {
       if (failures.length + unexplained.length > 0) console.log(`\nFailed:\n${[...failures, ...unexplained].map((line) => `  ${line}`).join('\n')}`)
       if (missing.length > 0) console.log('\nNot on this machine:')
       for (const { name, reason } of missing) console.log(`  ${name}: ${reason} (${skippedFor.get(name) ?? 0} tests skipped)`)
+      if (failed > 0) platformLogs.keep()
       console.log(`\n${passed} passed, ${failed} failed, ${skips} skipped`)
       return failed === 0
     },

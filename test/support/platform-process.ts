@@ -13,9 +13,9 @@ import type { PlatformSettings } from './platform.ts'
 import { chromiumPath } from './requirements.ts'
 import { createTestClock } from './test-clock.ts'
 
-const settings = JSON.parse(process.argv[2] ?? '') as PlatformSettings & { log_file: string; is_temporary: boolean }
-const { data_dir } = settings
-const logFile = openSync(settings.log_file, 'a')
+const settings = JSON.parse(process.argv[2] ?? '') as PlatformSettings & { log_file: string; is_temporary: boolean; keeps_log: boolean }
+const { data_dir, log_file } = settings
+const logFile = openSync(log_file, 'a')
 const clock = createTestClock()
 if (settings.ahead_ms) await clock.advance(settings.ahead_ms)
 let lanAddresses = settings.lan_addresses
@@ -76,7 +76,7 @@ async function end(): Promise<void> {
   const owner = await removeEverything()
   await platform.stop()
   if (settings.runtime === 'docker') await viewEngine(instanceIdOf(owner)).removeAll()
-  for (const folder of [data_dir, dirname(settings.log_file)]) rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  for (const folder of [data_dir, ...(settings.keeps_log ? [] : [dirname(log_file)])]) rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
 }
 
 /** Removes all accounts and projects, so that no app is left running. Returns the id of the instance's owner. */

@@ -103,10 +103,18 @@ export async function startTestPlatform({
   ...options
 }: Omit<PlatformSettings, 'data_dir'> & { data_dir?: string; rate_limited?: boolean }): Promise<TestPlatform> {
   const data_dir = options.data_dir ?? mkdtempSync(join(tmpdir(), 'homeport-data-'))
-  const logFolder = mkdtempSync(join(tmpdir(), 'homeport-log-'))
+  // The runner's folder stays when a test failed, so that its log can be read; without a runner the log goes with the platform.
+  const keptLogs = process.env.HOMEPORT_TEST_LOGS
+  const logFolder = mkdtempSync(join(keptLogs ?? tmpdir(), 'homeport-log-'))
   const log_file = join(logFolder, 'platform.log')
   // Who names a folder keeps it: a platform that loses the test that started it removes only what was made for it.
-  const processSettings = JSON.stringify({ ...options, data_dir, log_file, is_temporary: options.data_dir === undefined })
+  const processSettings = JSON.stringify({
+    ...options,
+    data_dir,
+    log_file,
+    is_temporary: options.data_dir === undefined,
+    keeps_log: keptLogs !== undefined,
+  })
   const child = fork(fileURLToPath(new URL('platform-process.ts', import.meta.url)), [processSettings], {
     env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
     execArgv: memoryFlags,
@@ -159,7 +167,7 @@ export async function startTestPlatform({
         await stop()
       }
       if (options.runtime === 'docker') await viewEngine(labelled(data_dir, lines())).removeAll()
-      for (const folder of [data_dir, logFolder]) rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+      for (const folder of [data_dir, ...(keptLogs === undefined ? [logFolder] : [])]) rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
     },
   }
 }
