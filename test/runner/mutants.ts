@@ -1,29 +1,19 @@
 /**
  * `npm run test:mutants [-- --seed N] [--count N] [--area server/edge]`: plants faults in a scratch copy, one at a time, and reports
- * which tier finds each. The faults are Stryker's mutations (equality, conditions, arithmetic, booleans, removed blocks ...), chosen from a
- * seed across all folders; those that do not compile are replaced. Takes hours; results are added to out/mutants/ as they come.
+ * which tier finds each. The faults are chosen from a seed across all folders; those that do not compile are replaced. One run of the
+ * suite finds the tests that reach each fault, and only those are run with it. What `npm test` misses is tried with the full tier, which
+ * takes hours. Results are added to out/mutants/ as they come.
  */
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { Instrumenter } from '@stryker-mutator/instrumenter'
-import { createDice } from '../support/dice.ts'
 import { testsReachedBy } from './changed.ts'
 import { root, runScript, script } from './command.ts'
-import { listFiles } from './imports.ts'
+import { type Mutant, chooseMutants, mutated } from './mutations.ts'
+import { reachOf } from './reach.ts'
 import type { RunResult } from './totals.ts'
-
-interface Mutant {
-  file: string
-  mutator: string
-  /** Zero-based. */
-  start: { line: number; column: number }
-  end: { line: number; column: number }
-  original: string
-  replacement: string
-}
 
 /** One command of a tier. */
 interface Stage {
@@ -34,95 +24,122 @@ interface Stage {
   files: string[]
 }
 
-/** Texts are no behaviour, and a regular expression has mutations that accept the same. */
-const excluded = ['StringLiteral', 'Regex', 'ObjectLiteral', 'ArrayDeclaration', 'ArrowFunction']
-
 export async function plantMutants(args: string[]): Promise<number> {
   const { values } = parseArgs({ args, options: { seed: { type: 'string' }, count: { type: 'string' }, area: { type: 'string' } } })
   const seed = Number(values.seed ?? 1)
-  const count = Number(values.count ?? 40)
   const results = join(root, 'out', 'mutants')
   mkdirSync(results, { recursive: true })
-  const reportFile = join(results, `seed-${seed}.jsonl`)
+  const report_file = join(results, `seed-${seed}.jsonl`)
 
   const copy = scratchCopy()
   const found = { 'npm test': 0, 'test:full': 0, nobody: 0 }
   try {
-    const { code, output } = await runScript([script('typescript/bin/tsc'), '-b'], { cwd: copy })
-    if (code !== 0) throw new Error(`The last commit does not compile, so that no fault could be told from it:\n${output}`)
-    let planted = 0
-    for await (const mutant of choose(seed, values.area)) {
-      const path = join(copy, mutant.file)
-      const source = readFileSync(path, 'utf8')
-      const plant = () => writeFileSync(path, mutated(source, mutant))
-      const remove = () => writeFileSync(path, source)
-      plant()
-      try {
-        if ((await runScript([script('typescript/bin/tsc'), '-b'], { cwd: copy })).code !== 0) continue
-        planted += 1
-        const finder = await findFault(copy, mutant.file, { plant, remove })
-        found[finder?.tier ?? 'nobody'] += 1
-        appendFileSync(reportFile, `${JSON.stringify({ ...mutant, found_by: finder ?? null })}\n`)
-        const change = `${mutant.original.split('\n')[0]} -> ${mutant.replacement.split('\n')[0]}`
-        console.log(`${planted}/${count} ${mutant.file}:${mutant.start.line + 1} ${mutant.mutator} (${change}): ${finder?.what ?? 'NOT FOUND'}`)
-      } finally {
-        remove()
-      }
-      if (planted === count) break
+    const mutants = await compiling(copy, Number(values.count ?? 40), chooseMutants(copy, seed, values.area))
+    const reached = await reachOf(copy, mutants, [vitest(copy), ...(mutants.some(isOfServer) ? [browser(copy)] : [])])
+    const missed: Mutant[] = []
+    const report = (mutant: Mutant, finder: { tier: Stage['tier']; what: string } | undefined) => {
+      appendFileSync(
+        report_file,
+        `${JSON.stringify({ ...mutant, source: undefined, reached_by: [...reached.get(mutant)!], found_by: finder ?? null })}\n`,
+      )
+      const change = `${mutant.original.split('\n')[0]} -> ${mutant.replacement.split('\n')[0]}`
+      console.log(`${mutant.file}:${mutant.start.line + 1} ${mutant.mutator} (${change}): ${finder?.what ?? 'NOT FOUND'}`)
+    }
+    for (const mutant of mutants) {
+      const finder = await findFault(copy, mutant, defaultStages(copy, mutant, reached.get(mutant)!))
+      if (finder === undefined) missed.push(mutant)
+      else found[finder.tier] += 1
+      report(mutant, finder)
+    }
+    console.log(`seed ${seed}: npm test found ${found['npm test']} of ${mutants.length}; now the full tier for the others`)
+    for (const mutant of missed) {
+      const finder = await findFault(copy, mutant, fullStages(copy))
+      found[finder?.tier ?? 'nobody'] += 1
+      report(mutant, finder)
     }
   } finally {
     rmSync(copy, { recursive: true, force: true })
   }
   console.log(
-    `\nseed ${seed}: npm test found ${found['npm test']}, test:full ${found['test:full']} more, ${found.nobody} were not found (${reportFile})`,
+    `\nseed ${seed}: npm test found ${found['npm test']}, test:full ${found['test:full']} more, ${found.nobody} were not found (${report_file})`,
   )
   return found.nobody === 0 ? 0 : 1
 }
 
+/** `count` mutants that compile. They are tried together, since each is in a file of its own, until the compiler names none of them. */
+async function compiling(copy: string, count: number, source: AsyncGenerator<Mutant>): Promise<Mutant[]> {
+  let mutants: Mutant[] = []
+  const compile = () => runScript([script('typescript/bin/tsc'), '-b', '--pretty', 'false'], { cwd: copy })
+  const { code, output } = await compile()
+  if (code !== 0) throw new Error(`The last commit does not compile, so that no fault could be told from it:\n${output}`)
+  for (;;) {
+    while (mutants.length < count) {
+      const { value, done } = await source.next()
+      if (done === true) break
+      mutants.push(value)
+      plant(copy, value)
+    }
+    const tried = await compile()
+    if (tried.code === 0) break
+    const wrong = mutants.filter(({ file }) => tried.output.includes(`${file}(`))
+    if (wrong.length === 0) throw new Error(`Together the faults break a file that has none:\n${tried.output}`)
+    for (const mutant of wrong) remove(copy, mutant)
+    mutants = mutants.filter((mutant) => !wrong.includes(mutant))
+  }
+  for (const mutant of mutants) remove(copy, mutant)
+  return mutants
+}
+
+const plant = (copy: string, mutant: Mutant) => writeFileSync(join(copy, mutant.file), mutated(mutant))
+const remove = (copy: string, { file, source }: Mutant) => writeFileSync(join(copy, file), source)
+const isOfServer = ({ file }: Mutant) => file.startsWith('server/')
+
 /**
- * Runs the stages in the order of their price until one fails. A failure counts only if the same tests pass without the fault, so that a
- * test that fails by itself finds nothing.
+ * Runs the stages until one fails. A failure counts only if the same tests pass without the fault, so that a test that fails by itself
+ * finds nothing.
  */
-async function findFault(
-  copy: string,
-  file: string,
-  fault: { plant(): void; remove(): void },
-): Promise<{ tier: Stage['tier']; what: string } | undefined> {
-  for (const { tier, what, command, files } of stagesFor(copy, file)) {
+async function findFault(copy: string, mutant: Mutant, stages: Stage[]): Promise<{ tier: Stage['tier']; what: string } | undefined> {
+  for (const { tier, what, command, files } of stages) {
     const run = (names: string[]) => runStage(copy, tier, [...command, ...names])
-    const failures = await run(files)
+    plant(copy, mutant)
+    const failures = await run(files).finally(() => remove(copy, mutant))
     if (failures === undefined) continue
-    fault.remove()
     const control = await run([...new Set(failures.map((line) => line.split(': ')[0]!))].filter((name) => name.startsWith('test/')))
-    fault.plant()
     if (control === undefined) return { tier, what: `${tier}, ${what}: ${failures[0] ?? 'it does not build'}` }
     console.log(`  fails without the fault too: ${control.join('; ')}`)
   }
   return undefined
 }
 
-function stagesFor(copy: string, file: string): Stage[] {
-  const reached = testsReachedBy([file]).filter((test) => !test.startsWith('test/e2e/') && !test.includes('.full.'))
-  const reporter = (tool: string) => join(copy, `test/runner/${tool}-reporter.ts`)
-  const vitest = [script('vitest/vitest.mjs'), 'run', '--config', 'test/vitest.config.ts', '--bail=1', `--reporter=${reporter('vitest')}`]
-  const browser = [
-    script('@playwright/test/cli.js'),
-    'test',
-    '--config',
-    'test/e2e/playwright.config.ts',
-    '-x',
-    `--reporter=${reporter('playwright')}`,
-  ]
-  const build = [script('vite/bin/vite.js'), 'build', 'renderer', '--logLevel', 'warn']
+/** The tests that reach the fault, nearest first by imports; the page is in a browser, which nothing records. */
+function defaultStages(copy: string, { file }: Mutant, reached: ReadonlySet<string>): Stage[] {
+  const near = testsReachedBy([file])
+  const files = [...reached]
+    .filter((name) => name.endsWith('.test.ts'))
+    .toSorted((a, b) => (near.indexOf(a) + 1 || near.length + 1) - (near.indexOf(b) + 1 || near.length + 1))
+  const stage = (what: string, command: string[], names: string[]): Stage => ({ tier: 'npm test', what, command, files: names })
   return [
-    ...(reached.length > 0 ? [{ tier: 'npm test', what: 'tests that the file reaches', command: vitest, files: reached } satisfies Stage] : []),
-    { tier: 'npm test', what: 'vitest', command: vitest, files: [] },
-    ...(file.startsWith('renderer/') ? [{ tier: 'npm test', what: 'build', command: build, files: [] } satisfies Stage] : []),
-    { tier: 'npm test', what: 'browser', command: browser, files: [] },
-    { tier: 'test:full', what: 'vitest', command: vitest, files: [] },
-    { tier: 'test:full', what: 'browser', command: browser, files: [] },
+    ...[files.slice(0, 8), files.slice(8)].filter(({ length }) => length > 0).map((some) => stage('vitest', [...vitest(copy), '--bail=1'], some)),
+    ...(file.startsWith('renderer/') ? [stage('build', build, [])] : []),
+    ...(file.startsWith('renderer/') || reached.has('test/e2e/') ? [stage('browser', [...browser(copy), '-x'], [])] : []),
   ]
 }
+
+const fullStages = (copy: string): Stage[] => [
+  { tier: 'test:full', what: 'vitest', command: [...vitest(copy), '--bail=1'], files: [] },
+  { tier: 'test:full', what: 'browser', command: [...browser(copy), '-x'], files: [] },
+]
+
+const reporter = (copy: string, tool: string) => `--reporter=${join(copy, `test/runner/${tool}-reporter.ts`)}`
+const vitest = (copy: string) => [script('vitest/vitest.mjs'), 'run', '--config', 'test/vitest.config.ts', reporter(copy, 'vitest')]
+const browser = (copy: string) => [
+  script('@playwright/test/cli.js'),
+  'test',
+  '--config',
+  'test/e2e/playwright.config.ts',
+  reporter(copy, 'playwright'),
+]
+const build = [script('vite/bin/vite.js'), 'build', 'renderer', '--logLevel', 'warn']
 
 /** Failures as `file: name of the test`, without any when the command wrote no result; `undefined` if it succeeds. */
 async function runStage(copy: string, tier: Stage['tier'], command: string[]): Promise<string[] | undefined> {
@@ -132,48 +149,6 @@ async function runStage(copy: string, tier: Stage['tier'], command: string[]): P
   const { code } = await runScript(command, { cwd: copy, env })
   if (code === 0) return undefined
   return existsSync(result_file) ? (JSON.parse(readFileSync(result_file, 'utf8')) as RunResult).failures : []
-}
-
-/** Mutants in random order: an area, a file of it, a mutation of the file. */
-async function* choose(seed: number, area?: string): AsyncGenerator<Mutant> {
-  const { pick } = createDice(seed)
-  const files = listFiles().filter((file) => /^(server|main|renderer|preload)\/.*\.tsx?$/.test(file) && (area === undefined || file.startsWith(area)))
-  const areas = Map.groupBy(files, (file) =>
-    file
-      .split('/')
-      .slice(0, file.startsWith('renderer/features/') ? 3 : 2)
-      .join('/'),
-  )
-  for (;;) {
-    const file = pick(areas.get(pick([...areas.keys()])) ?? files)
-    const mutants = await mutantsOf(file)
-    if (mutants.length > 0) yield pick(mutants)
-  }
-}
-
-async function mutantsOf(file: string): Promise<Mutant[]> {
-  const content = readFileSync(join(root, file), 'utf8')
-  const silent = { isDebugEnabled: () => false, isTraceEnabled: () => false, debug() {}, info() {}, warn() {}, error() {}, trace() {}, fatal() {} }
-  const instrumenter = new Instrumenter(
-    Object.assign(silent, { isInfoEnabled: () => false, isWarnEnabled: () => false, isErrorEnabled: () => false, isFatalEnabled: () => false }),
-  )
-  const options = { plugins: null, excludedMutations: excluded, ignorers: [] }
-  const { mutants } = await instrumenter.instrument([{ name: join(root, file), content, mutate: true }], options)
-  // The instrumenter reports excluded mutations too, as ignored.
-  const wanted = mutants.filter(({ status }) => status !== 'Ignored')
-  return wanted.map(({ mutatorName, replacement, location: { start, end } }) => {
-    const mutant = { file, mutator: mutatorName, start, end, original: '', replacement }
-    return { ...mutant, original: content.slice(offsetOf(content, start), offsetOf(content, end)) }
-  })
-}
-
-function mutated(source: string, { start, end, replacement }: Mutant): string {
-  return source.slice(0, offsetOf(source, start)) + replacement + source.slice(offsetOf(source, end))
-}
-
-function offsetOf(text: string, { line, column }: { line: number; column: number }): number {
-  const lines = text.split('\n')
-  return lines.slice(0, line).reduce((sum, one) => sum + one.length + 1, 0) + column
 }
 
 /** A clone of the last commit beside the same packages. */
