@@ -1,4 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { allOperations } from '../../server/contract/index.ts'
@@ -8,6 +10,7 @@ import { updateProject } from '../../server/store/projects.ts'
 import type { DeploymentRow } from '../../server/store/tables.ts'
 import type { Db, Tx } from '../../server/store/open.ts'
 import { type ApiServer, bearer, startApiServer } from '../support/api-server.ts'
+import { tgzOf } from '../support/archives.ts'
 import { deploymentRow } from '../support/rows.ts'
 
 /** The write that fails: so many succeed before it. Only writes of the request that it is armed for count. */
@@ -73,9 +76,11 @@ function failWrites(db: Db): void {
   db.writeNow = (work) => writeNow(failing(work))
 }
 
-async function ask<Body>(method: string, path: string, body?: unknown): Promise<{ status: number; body: Body }> {
-  const init: RequestInit = { method, headers: { ...bearer(server.owner.token), 'content-type': 'application/json' } }
-  if (body !== undefined) init.body = JSON.stringify(body)
+/** A body of bytes is an archive. */
+async function ask<Body>(method: string, path: string, body?: unknown, token = server.owner.token): Promise<{ status: number; body: Body }> {
+  const isArchive = Buffer.isBuffer(body)
+  const init: RequestInit = { method, headers: { ...bearer(token), 'content-type': isArchive ? 'application/gzip' : 'application/json' } }
+  if (body !== undefined) init.body = isArchive ? new Uint8Array(body) : JSON.stringify(body)
   const answer = await server.fetch(path, init)
   const text = await answer.text()
   return { status: answer.status, body: (text === '' ? undefined : JSON.parse(text)) as Body }
@@ -111,12 +116,23 @@ async function deployment(row: Partial<DeploymentRow>) {
   return { slug, project_id, id }
 }
 
+/** Kept sources of projects, and what of uploads is not checked yet. */
+const files = () =>
+  ['archives', 'quarantine']
+    .map((folder) => join(server.data_dir, folder))
+    .flatMap((folder) => (existsSync(folder) ? readdirSync(folder, { recursive: true, withFileTypes: true }) : []))
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .toSorted()
+
 interface Request {
   project_id?: string
   slug?: string
   id?: string
   email?: string
   body?: object
+  /** Of the caller; the owner's without it. */
+  token?: string
 }
 const cases: Record<string, () => Promise<Request> | Request> = {
   createProject: () => ({ body: { name: 'n', slug: fresh() } }),
@@ -153,6 +169,40 @@ const cases: Record<string, () => Promise<Request> | Request> = {
   addUser: () => ({ body: { email: `${fresh()}@example.com` } }),
   removeUser: user,
   createInvitation: () => ({ body: { email: `${fresh()}@example.com` } }),
+  revokeInvitation: async () => ({ id: (await invitation()).id }),
+  acceptInvitation: async () => ({ token: (await person()).token, body: { code: (await invitation()).code } }),
+  addTeamMember: team,
+  removeTeamMember: async () => {
+    const { body } = await team()
+    await made('POST', '/instance/team', body)
+    return { body }
+  },
+  removeMember: async () => ({ id: (await member()).user.id }),
+  leaveTeam: async () => ({ token: (await member()).token, body: { account_id: server.owner.account_id } }),
+  verifyUser: user,
+  createVerificationLink: () => ({ body: { email: `${fresh()}@example.com` } }),
+  setOwnerPassword: () => ({ body: { password: `correct horse ${fresh()}` } }),
+  updateWatching: async () => ({ ...(await project()), body: { previews: true, deploys_pushes: true } }),
+  uploadProject: async () => ({ ...(await project()), body: tgzOf([{ name: 'index.html', data: 'hello' }]) }),
+}
+
+async function person() {
+  const one = await made<{ user: { id: string; email: string }; token: string }>('POST', '/instance/users', { email: `${fresh()}@example.com` })
+  // The first use of a token is noted in its row.
+  await ask('GET', '/instance/session', undefined, one.token)
+  return one
+}
+async function team() {
+  return { body: { owner_email: (await person()).user.email, member_email: (await person()).user.email } }
+}
+async function invitation() {
+  const made_one = await made<{ invitation: { id: string }; url: string }>('POST', '/instance/team/invitations', { email: `${fresh()}@example.com` })
+  return { id: made_one.invitation.id, code: new URL(made_one.url).searchParams.get('code') ?? '' }
+}
+async function member() {
+  const one = await person()
+  await made('POST', '/instance/team', { owner_email: server.owner.email, member_email: one.user.email })
+  return one
 }
 
 async function variable() {
@@ -169,9 +219,7 @@ async function domain() {
   }
 }
 async function user() {
-  const email = `${fresh()}@example.com`
-  await made('POST', '/instance/users', { email })
-  return { email }
+  return { email: (await person()).user.email }
 }
 
 const answers = { SQLITE_FULL: [507, 'storage_full'], SQLITE_IOERR_FSYNC: [503, 'database_busy'] } as const
@@ -181,11 +229,11 @@ test.each(Object.keys(cases))('%s, whose writes fail one by one, of a full disk 
   for (const code of ['SQLITE_FULL', 'SQLITE_IOERR_FSYNC'] as const) {
     let request = await cases[name]!()
     for (let writes_before = 0; ; writes_before++) {
-      const before = rows(request.project_id)
+      const before = [rows(request.project_id), files()]
       const fault: Fault = { writes_before, code, is_hit: false, is_over: false }
       armed = fault
       const url = path.replace(/\{(slug|id|email)\}/g, (_, key: 'slug' | 'id' | 'email') => request[key] ?? '')
-      const answer = await ask<{ error: string }>(method, url, request.body)
+      const answer = await ask<{ error: string }>(method, url, request.body, request.token)
       if (!fault.is_hit) {
         expect([answer.status < 300, answer.body]).toEqual([true, answer.body])
         expect(writes_before).toBeGreaterThan(0)
@@ -197,7 +245,7 @@ test.each(Object.keys(cases))('%s, whose writes fail one by one, of a full disk 
         request = await cases[name]!()
       } else {
         expect([answer.status, answer.body.error]).toEqual(answers[code])
-        expect(rows(request.project_id)).toEqual(before)
+        expect([rows(request.project_id), files()]).toEqual(before)
       }
     }
   }

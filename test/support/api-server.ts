@@ -34,6 +34,7 @@ export interface ApiServer {
   clock: TestClock
   store: Store
   platform: Platform
+  data_dir: string
   cookie_name: string
   owner: Person
   /** Somebody with an account of their own, who sees nothing of the owner's. */
@@ -123,6 +124,7 @@ export async function startApiServer(settings: ApiServerSettings = {}): Promise<
     clock,
     store,
     platform,
+    data_dir,
     cookie_name,
     owner,
     stranger: await person(stranger.token),
