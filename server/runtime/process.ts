@@ -162,7 +162,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
     isolates: false,
 
     async probe() {
-      return { available: true, version: null, reason: 'Apps run as processes of this machine; they are not isolated from it.' }
+      return { available: true, version: null, reason: 'Apps run as processes of this machine. The check “sandbox” says what confines them.' }
     },
 
     check: () => confinement.check(),
