@@ -15,6 +15,7 @@ export const routes = {
   listDeployments: 'GET /v1/projects/{slug}/deployments',
   getDeployment: 'GET /v1/projects/{slug}/deployments/{id}',
   uploadProject: 'POST /v1/projects/{slug}/upload',
+  uploadCommit: 'POST /instance/projects/{slug}/upload',
   retryDeployment: 'POST /v1/projects/{slug}/deployments/{id}/retry',
   cancelDeployment: 'POST /v1/projects/{slug}/deployments/{id}/cancel',
   rollbackDeployment: 'POST /v1/projects/{slug}/deployments/{id}/rollback',

@@ -5,28 +5,29 @@ import type { Context } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import { enqueueAndShow } from './enqueue.ts'
 
-export function createUploadHandlers(deps: FeatureDeps): Pick<Handlers<Context>, 'uploadProject'> {
-  return {
-    async uploadProject(context, { params, query, upload }) {
-      const { caller, signal } = context
-      const project = await deps.store.db.read((tx) => {
-        const found = projectFor(tx, caller, params.slug)
-        // Before a large archive is taken.
-        deps.engine.requireIsolation(tx, found)
-        return found
+type UploadHandlers = Pick<Handlers<Context>, 'uploadProject' | 'uploadCommit'>
+
+export function createUploadHandlers(deps: FeatureDeps): UploadHandlers {
+  const uploadCommit: UploadHandlers['uploadCommit'] = async (context, { params, query, upload }) => {
+    const { caller, signal } = context
+    const project = await deps.store.db.read((tx) => {
+      const found = projectFor(tx, caller, params.slug)
+      // Before a large archive is taken.
+      deps.engine.requireIsolation(tx, found)
+      return found
+    })
+    const archive = await deps.archives.receive(upload, signal).catch((error: unknown) => {
+      throw signal.aborted ? new Problem('bad_request', 'The connection ended before the archive was taken.', { cause: error }) : error
+    })
+    try {
+      return await enqueueAndShow(deps, context, {
+        project_id: project.id,
+        trigger: 'upload',
+        source: { kind: 'archive', file: archive.file, commit: query },
       })
-      const archive = await deps.archives.receive(upload, signal).catch((error: unknown) => {
-        throw signal.aborted ? new Problem('bad_request', 'The connection ended before the archive was taken.', { cause: error }) : error
-      })
-      try {
-        return await enqueueAndShow(deps, context, {
-          project_id: project.id,
-          trigger: 'upload',
-          source: { kind: 'archive', file: archive.file, commit: query },
-        })
-      } finally {
-        await archive.discard()
-      }
-    },
+    } finally {
+      await archive.discard()
+    }
   }
+  return { uploadCommit, uploadProject: uploadCommit }
 }

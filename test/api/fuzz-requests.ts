@@ -26,6 +26,7 @@ export const fuzzed = (Object.entries(allOperations) as [string, OperationSpec][
 const weights: Record<string, number> = {
   deployProject: 0.1,
   uploadProject: 0.1,
+  uploadCommit: 0.1,
   deployFolder: 0.1,
   retryDeployment: 0.1,
   rollbackDeployment: 0.1,

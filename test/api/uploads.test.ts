@@ -28,10 +28,10 @@ async function send(
   body: BodyInit,
   headers: Record<string, string> = { 'content-type': 'application/gzip' },
   who: Who = 'owner',
-  query = '',
+  path = `/v1/projects/${slug}/upload`,
 ): Promise<Answer> {
   const token = world.tokens[who]
-  const answer = await fetch(`${world.home.platform.api_url}/v1/projects/${slug}/upload${query}`, {
+  const answer = await fetch(world.home.platform.api_url + path, {
     method: 'POST',
     body,
     headers: { ...headers, ...(token === null ? {} : { authorization: `Bearer ${token}` }) },
@@ -96,11 +96,12 @@ describe('POST upload', () => {
   test('201 with what it was made of, which stays with it and with what is built from it again', async () => {
     await fresh('told')
     const commit = { commit_sha: 'a'.repeat(40), commit_message: 'Open the shop', commit_author: 'Ida' }
-    const { body } = await send(`told`, new Uint8Array(tgz('told')), undefined, 'owner', `?${new URLSearchParams(commit)}`)
+    const path = '/instance/projects/told/upload'
+    const { body } = await send(`told`, new Uint8Array(tgz('told')), undefined, 'owner', `${path}?${new URLSearchParams(commit)}`)
     expect(await world.home.ended('told', String(body.deployment_id))).toMatchObject({ status: 'ready', source: 'upload', branch: null, ...commit })
     const again = await world.ask('owner', 'POST', `/v1/projects/told/deployments/${String(body.deployment_id)}/retry`)
     expect(await world.home.ended('told', String(again.body.deployment_id))).toMatchObject({ status: 'ready', ...commit })
-    expectRefusal(await send('told', new Uint8Array(tgz('x')), undefined, 'owner', '?commit_sha=HEAD'), 400, 'invalid_input')
+    expectRefusal(await send('told', new Uint8Array(tgz('x')), undefined, 'owner', `${path}?commit_sha=HEAD`), 400, 'invalid_input')
   })
 
   test('400 for what is no archive, with the entry and the reason', async () => {

@@ -60,6 +60,7 @@ test('every operation that deploys is among those that are asked', () => {
     'deployProject',
     'retryDeployment',
     'rollbackDeployment',
+    'uploadCommit',
     'uploadProject',
   ])
 })

@@ -184,7 +184,7 @@ function sourceOf({ is_instance, deployment, project }: SourceSide, fromName: st
 }
 
 /** A folder or an archive has no commit: then it says where it comes from. */
-function commitOf({ commit_sha, commit_message, commit_author }: Deployment, fromName: string): CallInput<'uploadProject'>['query'] {
+function commitOf({ commit_sha, commit_message, commit_author }: Deployment, fromName: string): CallInput<'uploadCommit'>['query'] {
   return {
     ...(commit_sha !== null && { commit_sha }),
     commit_message: firstLine(commit_message ?? '') || `Promoted from ${fromName}`,

@@ -14,7 +14,7 @@ export interface Wish {
   to: { client: Client; slug: string }
   /** `archive`: what this deployment was built from; `git`: the head of the repository, for an instance that gives no sources away. */
   source:
-    | { kind: 'archive'; deployment_id: string; commit?: CallInput<'uploadProject'>['query'] }
+    | { kind: 'archive'; deployment_id: string; commit?: CallInput<'uploadCommit'>['query'] }
     | { kind: 'git'; repo_url: string; repo_branch: string }
   /** Of a project that is yet to be made; null for one that is there. */
   new_name: string | null
@@ -125,16 +125,12 @@ export const steps: Record<PromotionStepName, Step> = {
     keep()
     const archive = done.archive ?? new Blob()
     onProgress(0, archive.size)
-    const { deployment } = await to.client.upload(
-      'uploadProject',
-      { params: { slug: to.slug }, query: (source.kind === 'archive' && source.commit) || {} },
-      archive,
-      {
-        type: 'application/gzip',
-        signal,
-        onProgress,
-      },
-    )
+    const params = { slug: to.slug }
+    const how = { type: 'application/gzip', signal, onProgress }
+    const commit = source.kind === 'archive' ? source.commit : undefined
+    const { deployment } = commit
+      ? await to.client.upload('uploadCommit', { params, query: commit }, archive, how)
+      : await to.client.upload('uploadProject', { params }, archive, how)
     return { note: '', deployment }
   },
 
