@@ -4,7 +4,7 @@ import { UsageError } from '../options.ts'
 import type { Client } from './client.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Exit codes of every command (operator.md). */
+/** Exit codes of every command. */
 export const exitCodes = { done: 0, refused: 1, usage: 2, not_reachable: 3 } as const
 
 export { UsageError }

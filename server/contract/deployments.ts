@@ -86,7 +86,7 @@ export type FailureCode = z.output<typeof failureCode>
 
 export const terminalStatuses = ['ready', 'failed', 'canceled'] as const satisfies readonly DeploymentStatus[]
 
-/** The events of the build log (contract.md, 6). */
+/** The events of the build log. */
 export const buildEvents = {
   log: z.object({ seq: z.number().int(), ts: dateTime, step: stepName, stream: z.enum(['stdout', 'stderr', 'system']), line: z.string() }),
   step: z.object({ name: stepName, status: stepStatus, ts: dateTime }),

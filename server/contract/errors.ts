@@ -1,4 +1,4 @@
-/** Every error code of the contract and the status that it answers with (contract.md, 2). */
+/** Every error code of the contract and the status that it answers with. */
 export const errorStatus = {
   invalid_input: 400,
   invalid_json: 400,

@@ -5,7 +5,7 @@ import { dateTime, empty, projectParams } from './shared.ts'
 export const metricsRange = z.enum(['24h', '7d', '30d'])
 export type MetricsRange = z.output<typeof metricsRange>
 
-/** Buckets of each range: how many, and seconds each (contract.md, 7). */
+/** Buckets of each range: how many, and seconds each. */
 export const metricsBuckets = {
   '24h': { count: 96, seconds: 15 * 60 },
   '7d': { count: 168, seconds: 3600 },

@@ -10,7 +10,7 @@ export interface Plan {
   card_needed: boolean
 }
 
-/** What each plan allows (contract.md, 3). */
+/** What each plan allows. */
 export const plans: Record<PlanName, Plan> = {
   starter: { projects: 3, memory_mb: 256, always_warm: false, concurrent_builds: 1, card_needed: true },
   basic: { projects: 10, memory_mb: 512, always_warm: true, concurrent_builds: 2, card_needed: false },

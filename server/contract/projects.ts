@@ -3,7 +3,7 @@ import { limits } from './limits.ts'
 import { operation } from './operation.ts'
 import { branchName, command, dateTime, empty, isInsideRepository, nodeVersion, pageQuery, projectParams, slug } from './shared.ts'
 
-/** `created` → `building` → `live` | `failed` | `crashed`; `inactive` when stopped (contract.md, 4). */
+/** `created` → `building` → `live` | `failed` | `crashed`; `inactive` when stopped. */
 export const projectStatus = z.enum(['created', 'building', 'live', 'failed', 'crashed', 'inactive'])
 
 export const project = z.object({

@@ -26,7 +26,7 @@ export const pageQuery = z.object({
 
 export const ok = z.object({ ok: z.boolean() })
 
-/** The names that no project may take (contract.md, 4). */
+/** The names that no project may take. */
 export const reservedSlugs: ReadonlySet<string> = new Set(
   'v1 www api app admin dashboard docs static assets auth hooks healthz openapi localhost homeport status mail ns1 ns2'.split(' '),
 )

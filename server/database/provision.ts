@@ -26,7 +26,7 @@ export async function closeCluster(ask: Ask): Promise<void> {
   for (const name of ['postgres', 'template1']) await ask('postgres', `REVOKE ALL ON DATABASE ${name} FROM PUBLIC`)
 }
 
-/** A role and a database of its own (threats.md, T21). Each step is taken only where it is missing. */
+/** A role and a database of its own (SECURITY.md, T21). Each step is taken only where it is missing. */
 export async function createDatabase(ask: Ask, spec: DatabaseSpec): Promise<void> {
   const [role, database] = [quoted(spec.db_user), quoted(spec.db_name)]
   const verb = (await exists(ask, 'pg_roles', 'rolname', spec.db_user)) ? 'ALTER' : 'CREATE'

@@ -51,7 +51,7 @@ export function sameOrigin(a: string, b: string): boolean {
   return left.protocol === right.protocol && left.host === right.host
 }
 
-/** The whole environment of an app but for PORT and HOST, which the runtime sets (contract.md, 12). */
+/** The whole environment of an app but for PORT and HOST, which the runtime sets. */
 export function appVariables(own: Record<string, string>, facts: { url: string; deployment: DeploymentRow }): Record<string, string> {
   return {
     NODE_ENV: 'production',

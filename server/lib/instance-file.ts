@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** `DIR/instance.json`: there from the moment the platform is ready until its orderly exit (operator.md). */
+/** `DIR/instance.json`: there from the moment the platform is ready until its orderly exit. */
 export interface InstanceFile {
   version: string
   pid: number
