@@ -14,7 +14,7 @@ const run = promisify(execFile)
 type Change = 'cold' | 'one line' | 'nothing'
 const changes: Change[] = ['cold', 'one line', 'nothing']
 
-/** Bars of bars.md: the share of `docker build` + `docker run` by hand that a deployment may take. */
+/** Bars: the share of `docker build` + `docker run` by hand that a deployment may take. */
 const bars: Record<Way, Partial<Record<Change, number>>> = {
   docker: { cold: 0.85, 'one line': 0.85 },
   dockerfile: { cold: 1.05, 'one line': 1.05 },

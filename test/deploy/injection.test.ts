@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, tinyServer, type Repository } from '../support/repository.ts'
 
-/** threats.md, T1 and T6: what a client writes is data, never a command, an option or a way out. */
+/** server/SECURITY.md, T1 and T6: what a client writes is data, never a command, an option or a way out. */
 let home: TestPlatform
 let repository: Repository
 const marker = join(tmpdir(), `hp-pwn-${process.pid}`)

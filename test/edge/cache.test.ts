@@ -3,7 +3,7 @@ import { counting, project, startCached } from '../support/cached.ts'
 import { paths, raw, upstreamRoute } from '../support/edge.ts'
 import { until } from '../support/until.ts'
 
-// What is stored, and what it is used for: RFC 9111, 5861, 9211, 9213 and threats.md T9, on both ways through the edge.
+// What is stored, and what it is used for: RFC 9111, 5861, 9211, 9213 and server/SECURITY.md T9, on both ways through the edge.
 describe.each(paths)('the cache, $name', ({ fast_path }) => {
   const start = () => startCached({ fast_path })
 

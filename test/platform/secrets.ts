@@ -1,5 +1,5 @@
 /**
- * threats.md, T8: what is planted as a variable, a database password, a git credential or a token is in no sink, in no writing, while
+ * server/SECURITY.md, T8: what is planted as a variable, a database password, a git credential or a token is in no sink, in no writing, while
  * a platform of its own process goes through all that it does. Each secret has one place where it is asked for; that is left out.
  */
 import { execFileSync } from 'node:child_process'
