@@ -75,8 +75,13 @@ const plan: Record<string, { rooms: string[]; packages: string[]; has_node?: boo
   'server/registrar': { rooms: shared, packages: ['zod'] },
   'server/names': { rooms: shared, packages: [] },
   'server/screenshot': { rooms: shared, packages: [] },
-  'server/cli': { rooms: [...shared, 'server/options.ts'], packages: ['uqr', 'tar-stream'] },
-  renderer: { rooms: ['server/contract', 'type:preload/bridge.ts', 'resources/samples/samples.json'], packages: ['*'], has_node: false },
+  'server/help': { rooms: ['server/contract'], packages: [], has_node: false },
+  'server/cli': { rooms: [...shared, 'server/options.ts', 'server/help'], packages: ['uqr', 'tar-stream'] },
+  renderer: {
+    rooms: ['server/contract', 'server/help', 'type:preload/bridge.ts', 'resources/samples/samples.json'],
+    packages: ['*'],
+    has_node: false,
+  },
   preload: { rooms: [], packages: ['electron'], has_node: false },
   'resources/package': { rooms: ['main/update-proof.ts'], packages: ['electron-builder', '@electron/asar', 'yaml'] },
   main: {

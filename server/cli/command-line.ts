@@ -11,6 +11,7 @@ import { disk } from './disk.ts'
 import { domains } from './domains.ts'
 import { doctor } from './doctor.ts'
 import { env } from './env.ts'
+import { createHelp } from './help.ts'
 import { hosts } from './hosts.ts'
 import { instances } from './instances.ts'
 import { lan } from './lan.ts'
@@ -68,8 +69,9 @@ export type Surroundings = Omit<Call, 'words' | 'flags' | 'json' | 'connect' | '
 /** Runs one command and returns its exit code; whatever goes wrong is said on standard error. */
 export async function runCommandLine(args: string[], surroundings: Surroundings, serve: Command): Promise<number> {
   const commands: Record<string, Command> = { serve, ...clients }
+  commands.help = createHelp(commands, () => overview(commands))
   const { terminal } = surroundings
-  const [name, ...rest] = args[0] === 'help' ? [...args.slice(1, 2), '--help'] : args
+  const [name, ...rest] = args
   if (name === '--version' || name === '-v') {
     terminal.out(version)
     return exitCodes.done
@@ -134,6 +136,6 @@ function overview(commands: Record<string, Command>): string {
     '',
     ...Object.entries(commands).map(([name, command]) => `  ${name.padEnd(14)}${command.summary}`),
     '',
-    'homeport COMMAND --help tells more. Exit codes: 0 done, 1 refused, 2 usage, 3 not reachable.',
+    'homeport COMMAND --help tells more, homeport help lists guides. Exit codes: 0 done, 1 refused, 2 usage, 3 not reachable.',
   ].join('\n')
 }

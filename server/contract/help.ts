@@ -1,7 +1,7 @@
 import type { FailureCode } from './deployments.ts'
 import type { ErrorCode } from './errors.ts'
 
-/** The pages of help; each is at `/app/help/{topic}` of every dashboard. Their words live in `renderer/features/help/`. */
+/** The pages of help; each is at `/app/help/{topic}` of every dashboard. Their words are in `server/help/`. */
 export const helpTopics = [
   'start',
   'samples',

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { findTopic, searchTopics, textOf, topics } from '../../renderer/features/help/topics.ts'
+import { findTopic, searchTopics, textOf, topics } from '../../server/help/topics.ts'
 import { helpFor, helpForFailure } from '../../renderer/features/help/help-for.ts'
 import { explainFailure } from '../../server/builder/failure.ts'
 import { clients } from '../../server/cli/command-line.ts'

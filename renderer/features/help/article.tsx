@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { CopyButton } from '../../ui/copy.tsx'
-import { findTopic } from './topics.ts'
-import type { Block } from './topic.ts'
+import { findTopic } from '../../../server/help/topics.ts'
+import type { Block } from '../../../server/help/topic.ts'
 
 /** The parts of an article, one under the other. */
 export function Article({ blocks }: { blocks: readonly Block[] }) {

@@ -7,7 +7,7 @@ import { Empty } from '../../ui/feedback.tsx'
 import { useTitle } from '../frame/title.ts'
 import { useKeyboard } from '../keyboard/store.ts'
 import { useTour } from '../tour/store.ts'
-import { searchTopics, shelves } from './topics.ts'
+import { searchTopics, shelves } from '../../../server/help/topics.ts'
 import './page.css'
 
 /** All topics, by what one wants to do; a few letters find one. */

@@ -5,7 +5,7 @@ import { NotFound } from '../frame/not-found.tsx'
 import { useTitle } from '../frame/title.ts'
 import { KeyboardList } from '../keyboard/sheet.tsx'
 import { Article } from './article.tsx'
-import { findTopic, shelves } from './topics.ts'
+import { findTopic, shelves } from '../../../server/help/topics.ts'
 import './page.css'
 
 /** One article, and beside it what else is on its shelf. */

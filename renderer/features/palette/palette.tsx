@@ -57,7 +57,7 @@ import { openAddress } from '../frame/outside.ts'
 import { useCrossings } from '../promote/crossings.ts'
 import { useAddress, useSecureAddress } from '../project/address.ts'
 import { useRestart } from '../project/use-restart.ts'
-import { searchTopics } from '../help/topics.ts'
+import { searchTopics } from '../../../server/help/topics.ts'
 import './palette.css'
 
 const shownProjects = 30

@@ -1,4 +1,4 @@
-import type { HelpTopic } from '../../../server/contract/help.ts'
+import type { HelpTopic } from '../contract/help.ts'
 
 /**
  * A part of an article. Text is a paragraph, in which `names` stand between backticks, [[topic]] leads to another topic and

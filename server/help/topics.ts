@@ -1,4 +1,4 @@
-import type { HelpTopic } from '../../../server/contract/help.ts'
+import type { HelpTopic } from '../contract/help.ts'
 import { type Block, type Topic, groups } from './topic.ts'
 import { begin } from './topics/begin.ts'
 import { deploy } from './topics/deploy.ts'
