@@ -7,19 +7,16 @@ import { existsSync } from 'node:fs'
 import module from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { become, buildChanged, endWithNpm, installMissing, isModern, nodeFlags, nodePath, root } from './prepare.mjs'
+import { become, buildChanged, endWithNpm, installMissing, isModern, nodeFlags, nodePath, root, startOver } from './prepare.mjs'
 
 const bundle = join(root, 'out', 'main', 'homeport.js')
 
 try {
+  if (isModern && process.argv[2] === 'serve') startOver(import.meta.filename)
   endWithNpm()
   await installMissing()
   await buildChanged()
-  const lacksFlags = process.argv[2] === 'serve' && nodeFlags.some((flag) => !process.execArgv.includes(flag))
   if (isModern) {
-    // How the heap grows is decided as a process starts: a platform, which runs for long, starts once more in its own place.
-    if (lacksFlags && process.platform !== 'win32')
-      process.execve?.(process.execPath, [process.execPath, ...process.execArgv, ...nodeFlags, import.meta.filename, ...process.argv.slice(2)])
     module.enableCompileCache?.(join(root, 'node_modules', '.cache', 'homeport'))
     await import(pathToFileURL(bundle).href)
   } else {

@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks'
+import { setFlagsFromString } from 'node:v8'
 import { type Clock, systemClock } from '../lib/clock.ts'
 
 interface Options {
@@ -16,6 +17,14 @@ const idle_share = 0.05
 /** A collection takes some 30 ms: it has to be worth that. */
 const worth_bytes = 8 * 2 ** 20
 const pause_ms = 10_000
+
+/**
+ * Lets young garbage hold 8 MB of buffers instead of 64: an upload comes in pieces of a few kilobytes each, and memory that was once
+ * given to so many stays with the process. To be called at the start. V8 has the flag since the version that is in Node 24.
+ */
+export function collectBuffersEarly(): void {
+  if (Number.parseInt(process.versions.v8, 10) >= 13) setFlagsFromString('--scavenger-max-new-space-capacity-mb=2')
+}
 
 /**
  * Collects garbage when the platform has become idle. V8 itself collects when memory is asked for, so that what a build or a burst of log

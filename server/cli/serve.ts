@@ -4,7 +4,7 @@ import { sleep, systemClock } from '../lib/clock.ts'
 import type { InstanceFile } from '../lib/instance-file.ts'
 import { keyFiles, readOptions, type PlatformOptions } from '../options.ts'
 import { type Call, type Command, exitCodes, text, words } from './command.ts'
-import { collectWhenIdle, createBusyShare } from './idle-collection.ts'
+import { collectBuffersEarly, collectWhenIdle, createBusyShare } from './idle-collection.ts'
 import { createServeLog } from './serve-log.ts'
 import { paint } from './terminal.ts'
 
@@ -37,6 +37,7 @@ export const serve: Command = {
       runtime: text(flags, 'runtime'),
     })
     refuseWithoutKey(options)
+    collectBuffersEarly()
     const log = createServeLog(call, options.data_dir)
 
     // The platform is loaded here and not above: the other commands start without it.

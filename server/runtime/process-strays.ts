@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
 import { platform } from 'node:os'
 import { sep } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { readProc } from '../lib/proc.ts'
 import { familyOf, readProcessTable } from './process-table.ts'
 
 export interface Stray {
@@ -26,13 +27,12 @@ export async function findStrays(dataDir: string): Promise<Stray[]> {
 
 async function markedByProc(rows: { pid: number }[], marks: string[]): Promise<Set<number>> {
   const marked = new Set<number>()
-  await Promise.all(
-    rows.map(async ({ pid }) => {
-      // Those of other users cannot be read, and are none of ours.
-      const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '')
-      if (environment !== '' && environment.split('\0').some((entry) => marks.some((mark) => entry.startsWith(mark)))) marked.add(pid)
-    }),
-  )
+  for (const { pid } of rows) {
+    await nextTurn()
+    // Those of other users cannot be read, and are none of ours.
+    const environment = `\0${readProc(`${pid}/environ`)}`
+    if (marks.some((mark) => environment.includes(`\0${mark}`))) marked.add(pid)
+  }
   return marked
 }
 

@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process'
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { platform } from 'node:os'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Clock, systemClock } from '../lib/clock.ts'
+import { readProc } from '../lib/proc.ts'
 
 /** One process of the machine. `started` tells two processes of one number apart (opaque; stable over the life of a process). */
 export interface ProcessRow {
@@ -13,6 +15,9 @@ export interface ProcessRow {
 
 /** How old a sample of `ps` may be: it is shared by everything that watches processes, however many apps run. */
 const freshFor_ms = 1_000
+
+/** Of /proc, before others have their turn: about a millisecond. */
+const rowsAtOnce = 100
 
 /** macOS and the BSDs tell of processes only by running `ps`. What is asked within a second is answered by one run of it. */
 export function createProcessSampler(runPs: (args: string[]) => Promise<string>, clock: Clock) {
@@ -44,8 +49,12 @@ const sampler = createProcessSampler((args) => run('ps', args), systemClock)
 export async function readProcessTable({ now = false } = {}): Promise<ProcessRow[]> {
   if (platform() === 'linux') {
     const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)
-    const rows = await Promise.all(pids.map(readRow))
-    return rows.filter((row) => row !== undefined)
+    const rows: ProcessRow[] = []
+    for (let at = 0; at < pids.length; at += rowsAtOnce) {
+      if (at > 0) await nextTurn()
+      for (const pid of pids.slice(at, at + rowsAtOnce)) rows.push(...readRow(pid))
+    }
+    return rows
   }
   if (platform() === 'win32') return []
   return sampler.rows(now)
@@ -53,7 +62,7 @@ export async function readProcessTable({ now = false } = {}): Promise<ProcessRow
 
 /** When a process started, or undefined when there is none of that number. */
 export async function startOf(pid: number): Promise<string | undefined> {
-  if (platform() === 'linux') return (await readRow(pid))?.started
+  if (platform() === 'linux') return readRow(pid)[0]?.started
   if (platform() === 'win32') {
     // CIM prints the time of creation; a number that was given anew has another.
     const query = `(Get-CimInstance Win32_Process -Filter "ProcessId=${pid}").CreationDate.Ticks`
@@ -80,8 +89,7 @@ export function familyOf(table: ProcessRow[], leader: number): number[] {
 /** Memory that belongs to a process alone, in bytes: what a container's limit would count. */
 export async function memoryOf(pids: number[]): Promise<number> {
   if (platform() === 'linux') {
-    const sizes = await Promise.all(pids.map(privateMemory))
-    return sizes.reduce((sum, size) => sum + size, 0)
+    return pids.reduce((sum, pid) => sum + privateMemory(pid), 0)
   }
   if (platform() === 'win32' || pids.length === 0) return 0
   const wanted = new Set(pids)
@@ -91,26 +99,25 @@ export async function memoryOf(pids: number[]): Promise<number> {
 /** Processor time that processes have used, in milliseconds. */
 export async function processorTimeOf(pids: number[]): Promise<number> {
   if (platform() !== 'linux') return 0
-  const stats = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')))
   // Fields 14 and 15 in ticks; Linux shows 100 ticks a second to programs, whatever its own rate.
-  return stats.reduce((sum, stat) => {
-    const fields = afterName(stat)
+  return pids.reduce((sum, pid) => {
+    const fields = afterName(readProc(`${pid}/stat`))
     return sum + (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * 10
   }, 0)
 }
 
-async function privateMemory(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
+function privateMemory(pid: number): number {
+  const status = readProc(`${pid}/status`)
   const kB = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0)
   return (kB('RssAnon') + kB('RssShmem')) * 1024
 }
 
-async function readRow(pid: number): Promise<ProcessRow | undefined> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
-  const fields = afterName(stat)
+/** None when there is no such process. */
+function readRow(pid: number): ProcessRow[] {
+  const fields = afterName(readProc(`${pid}/stat`))
   // A zombie is no process any more, though it has its number still.
-  if (fields.length < 20 || fields[0] === 'Z') return undefined
-  return { pid, parent: Number(fields[1]), group: Number(fields[2]), started: fields[19]! }
+  if (fields.length < 20 || fields[0] === 'Z') return []
+  return [{ pid, parent: Number(fields[1]), group: Number(fields[2]), started: fields[19]! }]
 }
 
 /** The name in brackets may hold spaces and brackets itself: fields count from the last one, which closes it. */

@@ -1,6 +1,7 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { setPriority } from 'node:os'
 import { systemClock } from '../lib/clock.ts'
+import { readProc } from '../lib/proc.ts'
 import type { Limits } from './screenshot.ts'
 
 const look_ms = 300
@@ -31,17 +32,15 @@ async function look(group: number, niceness: number): Promise<number> {
   let bytes = 0
   for (const name of await readdir('/proc')) {
     if (!/^\d+$/.test(name)) continue
-    try {
-      // The name of the program, in parentheses, may hold anything; its group is the third field after it.
-      const fields = (await readFile(`/proc/${name}/stat`, 'utf8')).replace(/^.*\) /s, '').split(' ')
-      if (Number(fields[2]) !== group) continue
-      const [, resident = 0, shared = 0] = (await readFile(`/proc/${name}/statm`, 'utf8')).split(' ').map(Number)
-      bytes += (resident - shared) * page_bytes
-      // A browser that runs as root raises its own priority.
-      setNiceness(Number(name), niceness)
-    } catch {
-      // Gone meanwhile.
-    }
+    // The name of the program, in parentheses, may hold anything; its group is the third field after it.
+    const fields = readProc(`${name}/stat`)
+      .replace(/^.*\) /s, '')
+      .split(' ')
+    if (Number(fields[2]) !== group) continue
+    const [, resident = 0, shared = 0] = readProc(`${name}/statm`).split(' ').map(Number)
+    bytes += (resident - shared) * page_bytes
+    // A browser that runs as root raises its own priority.
+    setNiceness(Number(name), niceness)
   }
   return bytes
 }

@@ -1,8 +1,9 @@
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { collectWhenIdle } from '../../server/cli/idle-collection.ts'
+import { setFlagsFromString } from 'node:v8'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { collectBuffersEarly, collectWhenIdle } from '../../server/cli/idle-collection.ts'
 import { runCommand } from '../support/command.ts'
 import { homeport, newFolder, type RunningInstance, serve } from '../support/instance-process.ts'
 import { fixedClock } from '../support/test-clock.ts'
@@ -185,4 +186,17 @@ test('garbage is collected once the platform is idle, when it is worth it, and n
   expect(await after(1_000)).toBe(3)
   collection.stop()
   expect(await after(60_000, { used_mb: 90 })).toBe(3)
+})
+
+test('garbage of small buffers is collected before it is as large as an upload', async () => {
+  onTestFinished(() => setFlagsFromString('--scavenger-max-new-space-capacity-mb=32'))
+  collectBuffersEarly()
+  let most = 0
+  for (let n = 0; n < 4_000; n++) {
+    Buffer.allocUnsafeSlow(16_000)
+    if (n % 20 !== 0) continue
+    most = Math.max(most, process.memoryUsage().arrayBuffers)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  expect(most).toBeLessThan(32 * 2 ** 20)
 })

@@ -4,6 +4,7 @@ import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { electronBinary } from '../../main/electron-binary.mjs'
+import { nodeFlags } from '../../server/cli/prepare.mjs'
 import { newFolder, root } from '../support/instance-process.ts'
 import { readInstanceFile } from '../../server/lib/instance-file.ts'
 import { until } from '../support/until.ts'
@@ -36,6 +37,11 @@ describe('npm start', () => {
       expect(err.match(/Homeport runs without a window: .+\./g)).toHaveLength(1)
       const instance = readInstanceFile(join(folder.path, 'data'))
       expect(out).toContain(instance?.sign_in_url)
+      // What decides how memory is kept reached the platform itself.
+      if (process.platform === 'linux') {
+        expect(readFileSync(`/proc/${instance?.pid}/cmdline`, 'utf8')).toContain('--max-semi-space-size=4')
+        expect(readFileSync(`/proc/${instance?.pid}/environ`, 'utf8')).toContain('MALLOC_MMAP_THRESHOLD_=65536')
+      }
       // Deep below its root, as who comes by a link: the addresses in it must hold there too.
       const deep = new URL('projects/some', instance!.dashboard_url)
       const page = await (await fetch(deep)).text()
@@ -90,6 +96,25 @@ describe('npm start', () => {
     expect(code).toBe(2)
   })
 })
+
+test.runIf(process.platform === 'linux')(
+  'a platform that is started by its command has the flags of the heap, and the thresholds of the C library',
+  async () => {
+    const data = join(folder.path, 'data')
+    const words = ['serve', '--data', data, '--port', '0', '--edge-port', '0', '--runtime', 'process', '--no-open']
+    const child = spawn(process.execPath, [join(root, 'server/cli/homeport.mjs'), ...words], { env: environment({}), stdio: 'ignore' })
+    const gone = once(child, 'exit')
+    try {
+      await until(() => child.exitCode !== null || readInstanceFile(data)?.pid === child.pid || undefined, { what: 'instance.json' })
+      const read = (name: string) => readFileSync(`/proc/${child.pid}/${name}`, 'utf8').split('\0')
+      expect(read('cmdline')).toEqual(expect.arrayContaining(nodeFlags))
+      expect(read('environ')).toContain('MALLOC_MMAP_THRESHOLD_=65536')
+    } finally {
+      child.kill('SIGTERM')
+      await gone
+    }
+  },
+)
 
 test('a program that takes no signals is asked to end by a message', async () => {
   const program = `process.on('message', (word) => { console.log(word); process.exit(3) }); console.log('up')`
