@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { cp, lstat, mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
-import { platform } from 'node:os'
+import { constants, platform, setPriority } from 'node:os'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import type { Artifact } from './runtime.ts'
 
@@ -27,7 +27,7 @@ export async function moveFolder(from: string, to: string, signal?: AbortSignal)
     await rename(from, to)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error
-    await copyFolder(from, to, signal)
+    await copyFolder(from, to, { signal })
     await rm(from, { recursive: true, force: true })
   }
 }
@@ -40,17 +40,32 @@ export async function dropBundles(dataDir: string, deploymentId: string, artifac
   for (const name of names) await rm(join(root, pathPart(name)), { recursive: true, force: true, maxRetries: 5 })
 }
 
+interface CopyOptions {
+  signal?: AbortSignal | undefined
+  /** False for what nobody waits for: it gives way to everything else. */
+  isUrgent?: boolean
+}
+
 /** Copies a folder with links and modes, outside of our event loop and sharing blocks where the file system can. */
-export async function copyFolder(from: string, to: string, signal?: AbortSignal): Promise<void> {
+export async function copyFolder(from: string, to: string, { signal, isUrgent = true }: CopyOptions = {}): Promise<void> {
   await mkdir(dirname(to), { recursive: true, mode: 0o700 })
   if (platform() === 'win32') return cp(from, to, { recursive: true, verbatimSymlinks: true })
   const args = platform() === 'linux' ? ['-a', '--reflink=auto', '--', from, to] : ['-a', from, to]
   await new Promise<void>((done, fail) => {
-    execFile('/bin/cp', args, { signal }, (error) => {
+    const child = execFile('/bin/cp', args, { signal }, (error) => {
       if (error) fail(signal?.aborted ? signal.reason : error)
       else done()
     })
+    if (!isUrgent) lowerPriority(child.pid)
   })
+}
+
+function lowerPriority(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL)
+  } catch {
+    // It is over already, or the system does not let us.
+  }
 }
 
 /** Size of a folder in bytes. Links are not followed. With `removeLinksOut`, links that leave it are removed. */

@@ -73,8 +73,9 @@ async function buildPlan(request: BuildRequest, plan: NodePlan, place: string, h
   const app = inside(source, plan.app_directory)
   const environment = await buildEnvironment(request, plan, source, home, tools)
 
+  let key: string | null = null
   if (plan.install_command === null) log.skip('install')
-  else await install(request, plan, plan.install_command, source, environment, tools)
+  else key = await install(request, plan, plan.install_command, source, environment, tools)
 
   if (plan.build_command === null) {
     log.skip('build')
@@ -85,10 +86,12 @@ async function buildPlan(request: BuildRequest, plan: NodePlan, place: string, h
     await tools.cache.keepFramework(request.project_id, app, plan.cache_directories, signal)
   }
   signal.throwIfAborted()
+  if (key !== null) void tools.cache.layAside(request.project_id, key)
   const built = await planOfOutput(plan, isInSource(source), (line) => log.note('build', line))
   return built.kind === 'static' ? staticArtifact(built, place, (line) => log.note('build', line)) : serverArtifact(built, place, request, tools)
 }
 
+/** Resolves to the key under which the dependencies are kept; null when they are not. */
 async function install(
   request: BuildRequest,
   plan: NodePlan,
@@ -96,13 +99,16 @@ async function install(
   source: string,
   environment: Record<string, string>,
   tools: StepTools,
-) {
+): Promise<string | null> {
   const { log, signal } = request
   log.step('install')
   const key = await dependencyKey(source, plan, request.project_id, request.variables)
   // Build tools are among the development dependencies, which NODE_ENV=production would leave out.
   const run = () => runStep('install', command, inside(source, plan.install_directory), { ...environment, NODE_ENV: 'development' }, request, tools)
-  if (key === null) return run()
+  if (key === null) {
+    await run()
+    return null
+  }
   const name = `${request.project_id} ${key}`
   for (;;) {
     const other = tools.installing.get(name)
@@ -116,7 +122,7 @@ async function install(
     }
     if (await tools.cache.takeDependencies(request.project_id, key, source, signal)) {
       log.note('install', 'Dependencies come from the cache: what they depend on has not changed.')
-      return
+      return key
     }
     // Another build may have begun to install while the cache was read.
     if (!tools.installing.has(name)) break
@@ -126,6 +132,7 @@ async function install(
     .finally(() => tools.installing.delete(name))
   tools.installing.set(name, job)
   await job
+  return key
 }
 
 async function buildEnvironment(

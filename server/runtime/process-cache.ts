@@ -11,13 +11,21 @@ export interface BuildCache {
   keepDependencies(projectId: string, key: string, source: string, plan: NodePlan, signal: AbortSignal): Promise<void>
   takeFramework(projectId: string, app: string, folders: string[]): Promise<void>
   keepFramework(projectId: string, app: string, folders: string[], signal: AbortSignal): Promise<void>
+  /** Copies the set of a key once more while nobody waits, so that the next build moves it in. Resolves when that is over. */
+  layAside(projectId: string, key: string): Promise<void>
   forget(projectId: string): Promise<void>
+  /** Resolves when nothing is being laid aside. */
+  settled(): Promise<void>
 }
 
 /** Sets of dependencies that are kept for one project; the least recently used goes. */
 const keptSets = 3
+/** A copy of a set that no build has had, beside the sets; of each project one at most. */
+const spare = '.spare-'
 
-export function createBuildCache(root: string): BuildCache {
+/** `closing`: what is made for later is let go. */
+export function createBuildCache(root: string, closing: AbortSignal): BuildCache {
+  const layingAside = new Map<string, { done: Promise<void>; stop: AbortController }>()
   const dependencies = (projectId: string) => join(root, 'dependencies', pathPart(projectId))
   const frameworks = (projectId: string) => join(root, 'frameworks', pathPart(projectId))
 
@@ -27,12 +35,40 @@ export function createBuildCache(root: string): BuildCache {
       if (!(await isFolder(set))) return false
       const now = new Date()
       await utimes(set, now, now).catch(() => {})
-      for (const name of await readdir(set)) {
-        const target = join(source, decodeURIComponent(name))
-        await rm(target, { recursive: true, force: true })
-        await copyFolder(join(set, name), target, signal)
+      const taken = await mkdtemp(join(dependencies(projectId), '.half-'))
+      try {
+        // Of two builds at once one gets it, and the other copies.
+        await rename(join(dependencies(projectId), spare + key), join(taken, 'set')).catch(() => {})
+        for (const name of await readdir(set)) {
+          const target = join(source, decodeURIComponent(name))
+          await rm(target, { recursive: true, force: true })
+          await rename(join(taken, 'set', name), target).catch(() => copyFolder(join(set, name), target, { signal }))
+        }
+      } finally {
+        await rm(taken, { recursive: true, force: true })
       }
       return true
+    },
+
+    async layAside(projectId, key) {
+      if (layingAside.has(projectId) || closing.aborted) return
+      const folder = dependencies(projectId)
+      const stop = new AbortController()
+      const signal = AbortSignal.any([stop.signal, closing])
+      const copy = async () => {
+        const others = (await readdir(folder)).filter((name) => name.startsWith(spare) && name !== spare + key)
+        for (const name of others) await rm(join(folder, name), { recursive: true, force: true })
+        if (await isFolder(join(folder, spare + key))) return
+        const half = join(folder, `${spare}half`)
+        await copyFolder(join(folder, pathPart(key)), half, { signal, isUrgent: false })
+        await rename(half, join(folder, spare + key))
+      }
+      // Without it the next build copies.
+      const done = copy()
+        .catch(() => {})
+        .finally(() => layingAside.delete(projectId))
+      layingAside.set(projectId, { done, stop })
+      await done
     },
 
     async keepDependencies(projectId, key, source, plan, signal) {
@@ -45,7 +81,7 @@ export function createBuildCache(root: string): BuildCache {
       const half = await mkdtemp(join(folder, '.half-'))
       try {
         for (const modules of await moduleFolders(source, plan))
-          await copyFolder(join(source, modules), join(half, encodeURIComponent(modules)), signal)
+          await copyFolder(join(source, modules), join(half, encodeURIComponent(modules)), { signal })
         await rename(half, set).catch(async (error: unknown) => {
           if (!(await isFolder(set))) throw error
         })
@@ -71,7 +107,7 @@ export function createBuildCache(root: string): BuildCache {
         await mkdir(dirname(kept), { recursive: true, mode: 0o700 })
         const half = await mkdtemp(join(dirname(kept), '.half-'))
         try {
-          await copyFolder(join(app, folder), join(half, 'new'), signal)
+          await copyFolder(join(app, folder), join(half, 'new'), { signal })
           // Another build may do the same at this moment: the one that comes second has kept nothing, and has lost nothing.
           await rename(kept, join(half, 'old')).catch(() => {})
           await rename(join(half, 'new'), kept).catch(async (error: unknown) => {
@@ -84,8 +120,15 @@ export function createBuildCache(root: string): BuildCache {
     },
 
     async forget(projectId) {
+      const under = layingAside.get(projectId)
+      under?.stop.abort()
+      await under?.done
       await rm(dependencies(projectId), { recursive: true, force: true })
       await rm(frameworks(projectId), { recursive: true, force: true })
+    },
+
+    async settled() {
+      await Promise.all([...layingAside.values()].map(({ done }) => done))
     },
   }
 }

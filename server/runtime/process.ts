@@ -34,7 +34,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
   const { clock = systemClock } = options
   const closing = new AbortController()
   const toolchains = createToolchains(options, closing.signal)
-  const cache = createBuildCache(join(options.data_dir, 'cache'))
+  const cache = createBuildCache(join(options.data_dir, 'cache'), closing.signal)
   const confinement = createConfinement(options)
   const records = createProcessRecords(join(options.data_dir, 'processes'))
   const ports = createPorts()
@@ -254,6 +254,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
 
     async close() {
       closing.abort(new Error('The platform is closing.'))
+      await cache.settled()
     },
   }
 }

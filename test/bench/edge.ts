@@ -100,6 +100,8 @@ export const benchMeter = ({ seconds = 30 }: Options = {}): Promise<Row[]> =>
     /** Microseconds of a processor for each request of 100 ms. */
     const cost = async (on: boolean) => {
       isOn = on
+      // Requests that began before would look as often as they did then: they are one in forty, and more where others keep the machine busy.
+      await delay(30)
       looks = 0
       const before = process.cpuUsage()
       await delay(100)
