@@ -154,13 +154,13 @@ export const failurePatterns: FailurePattern[] = [
   {
     name: 'bun-missing',
     pattern: /(?:^|[\s:])bun: (?:command )?not found/,
-    message: 'Bun is not there.',
+    message: 'Bun is not installed.',
     hint: 'Add it to the dependencies (npm install bun) and commit the lock file, or run the script with node.',
   },
   {
     name: 'manager-missing',
     pattern: /(?:^|[\s:])(pnpm|yarn|turbo|nx|lerna): (?:command )?not found/,
-    message: '$1 is not there.',
+    message: '$1 is not installed.',
     hint: 'Name it in package.json: package managers in packageManager, tools in devDependencies, with the lock file written anew.',
   },
   {
@@ -300,7 +300,7 @@ export const failurePatterns: FailurePattern[] = [
     name: 'command-not-found',
     pattern:
       /(?:sh|bash)(?:: line)?(?:: \d+)?: ([\w@./-]+): (?:command )?not found|'([\w@./-]+)' is not recognized|exec: "?([\w@./-]+)"?: (?:executable file )?not found/,
-    message: 'The command “$1$2$3” is not there.',
+    message: 'The command “$1$2$3” is not installed.',
     hint: 'Install the package that has it (dependencies or devDependencies), and commit the lock file.',
   },
   {

@@ -52,11 +52,12 @@ export function explainFailure(lines: string[], step: FailedStep, ended: Omit<Fa
 /** Without the lines of source that Node shows above a mark: they hold the words of the error, and are not the error. */
 const withoutExcerpts = (lines: string[]): string[] => lines.filter((_, index) => !/^\^+$/.test(lines[index + 1] ?? ''))
 
-/** Without what tools add at the end: pointers to log files and lists of frames. */
+/** Without what tools add: headings of steps in a Dockerfile, and at the end pointers to log files and lists of frames. */
 const telling = (lines: string[]): string[] =>
   lines.filter(
     (line) =>
       line !== '' &&
+      !/^(CACHED )?\[([\w.-]+ )? *\d+\/\d+\] [A-Z]+ /.test(line) &&
       !/^(npm (error|ERR!) (A complete log|path|command|workspace|location|Lifecycle|code ELIFECYCLE|errno)|at .+|info Visit|node:internal|Node\.js v|\{|\}|\^+$)/i.test(
         line,
       ),

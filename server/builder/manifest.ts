@@ -25,7 +25,7 @@ export async function readManifest(source: SourceFolder, directory: string): Pro
   const json = parse(text, path)
   if (json === null)
     throw new DetectFailure(
-      `${path} is no JSON object.`,
+      `${path} is not a JSON object.`,
       'A package.json begins with { and names the packages and scripts of the app. Correct the file, then deploy again.',
     )
   const dependencies = texts(json.dependencies)
@@ -51,7 +51,7 @@ function parse(text: string, path: string): Record<string, unknown> | null {
     return typeof json === 'object' && json !== null && !Array.isArray(json) ? { ...json } : null
   } catch (error) {
     throw new DetectFailure(
-      `${path} is no valid JSON: ${error instanceof Error ? error.message : 'unreadable'}.`,
+      `${path} is not valid JSON: ${error instanceof Error ? error.message : 'unreadable'}.`,
       'Correct the file, then deploy again.',
       error,
     )
@@ -66,7 +66,7 @@ export async function readYaml(source: SourceFolder, path: string): Promise<Reco
     return record(parseYaml(text))
   } catch (error) {
     throw new DetectFailure(
-      `${path} is no valid YAML: ${error instanceof Error ? error.message.split('\n')[0] : 'unreadable'}`,
+      `${path} is not valid YAML: ${error instanceof Error ? error.message.split('\n')[0] : 'unreadable'}`,
       'Correct the file, then deploy again.',
       error,
     )

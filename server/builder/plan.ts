@@ -145,7 +145,7 @@ async function detect(app: App, workspace: Workspace): Promise<Recipe> {
 }
 
 async function findRecipe(app: App): Promise<Recipe | null> {
-  for (const detector of [...serverFrameworks, ...staticSites, nodeServer, builtServer, vite, bundler, plainHtml]) {
+  for (const detector of [...serverFrameworks, ...staticSites, builtServer, nodeServer, vite, bundler, plainHtml]) {
     const recipe = await detector(app)
     if (recipe) return recipe
   }

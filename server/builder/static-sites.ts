@@ -1,4 +1,4 @@
-import { configText, found, has, option, plainPath, setting, type App, type Detector, type Recipe } from './app.ts'
+import { configText, found, has, option, plainPath, setting, startOf, type App, type Detector, type Recipe } from './app.ts'
 import { asText, record } from './manifest.ts'
 import { within } from './source-folder.ts'
 
@@ -139,10 +139,18 @@ export const builtServer: Detector = async (app) => {
   for (const [pattern, framework, label, output] of builtServers) {
     const dependency = Object.keys(app.manifest.all_dependencies).find((name) => pattern.test(name))
     if (dependency === undefined) continue
+    const default_build =
+      framework === 'nitro' ? 'nitro build' : has(app, 'vinxi') ? 'vinxi build' : framework === 'qwik' ? 'qwik build' : 'vite build'
+    // `vinxi start` starts what the build left, as the platform does.
+    const start = app.manifest.scripts.start?.trim() === 'vinxi start' ? null : startOf(app)
+    if (start) {
+      const why = [found(app, label, dependency), `It is started by the script start in ${within(app.directory, 'package.json')}`]
+      return { framework, why, default_build, work: { kind: 'server', start_command: start } }
+    }
     return {
       framework,
       why: [found(app, label, dependency), 'A server is started if the build leaves one, else its files are served as a static site'],
-      default_build: framework === 'nitro' ? 'nitro build' : has(app, 'vinxi') ? 'vinxi build' : framework === 'qwik' ? 'qwik build' : 'vite build',
+      default_build,
       work: {
         kind: 'static',
         output_directory: output,

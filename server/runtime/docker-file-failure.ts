@@ -41,6 +41,13 @@ export function dockerfileFailure(file: BuiltFile, message: string, memory_mb: n
       }),
     )
   }
+  const missing = missingFile(message)
+  if (line !== undefined && missing !== undefined)
+    return new BuildFailure(
+      'build_failed',
+      `${where}: ${missing} is not in the source, or .dockerignore excludes it.`,
+      'Correct the path, or commit the file.',
+    )
   const plain = message
     .replace(/^.*dockerfile parse error(?: on)? line \d+: /, '')
     .replace(/^failed to solve(?: with frontend \S+)?: |failed to create LLB definition: /g, '')
@@ -88,8 +95,7 @@ function lineOf({ text, built }: BuiltFile, message: string): number | undefined
   const parsed = /parse error(?: on)? line (\d+)/.exec(message)?.[1]
   if (parsed !== undefined) return userLine(built, Number(parsed))
   const command = /(?:\/bin\/sh -c )(.+?)(?:\]: exit code|' returned a non-zero|" did not complete)/s.exec(message)?.[1]
-  const path = /"\/?([^"]+)": not found|"\/?([^"]+)" not found|stat \/?(\S+): (?:file does not exist|no such file)/.exec(message)
-  const missing = path?.[1] ?? path?.[2] ?? path?.[3]
+  const missing = missingFile(message)
   const found = instructionsOf(text).find(({ name, rest }) => {
     if (command !== undefined) return name === 'RUN' && bare(rest).endsWith(bare(command))
     return (
@@ -97,6 +103,12 @@ function lineOf({ text, built }: BuiltFile, message: string): number | undefined
     )
   })
   return found?.line
+}
+
+/** What COPY or ADD did not find, relative to the build context. */
+function missingFile(message: string): string | undefined {
+  const path = /"\/?([^"]+)": not found|"\/?([^"]+)" not found|stat \/?(\S+): (?:file does not exist|no such file)/.exec(message)
+  return path?.[1] ?? path?.[2] ?? path?.[3]
 }
 
 /** Without what engines change when they quote a command. */

@@ -34,7 +34,7 @@ export async function baseImage(docker: Docker, version: string, note: (line: st
       what: `The base image ${image} for Node ${wanted}`,
       registry: 'the Docker registry',
       error,
-      remedy: nearest ? `The nearest version that ${isOffered ? 'there is' : 'this machine has'} is ${nearest}: set the Node version to it.` : '',
+      remedy: nearest ? `The nearest version ${isOffered ? 'available' : 'on this machine'} is ${nearest}: set the Node version to it.` : '',
     })
   }
 }

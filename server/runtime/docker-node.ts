@@ -295,7 +295,8 @@ async function carryOut(
 /** The state of a container whose output has ended. One that runs on all the same was lost sight of, and so is the build. */
 async function endedState(container: Docker.Container): Promise<Docker.ContainerInspectInfo['State']> {
   for (let looks = 0; looks < 20; looks++) {
-    const { State } = await within(5_000, container.inspect())
+    // A busy machine may take many seconds to answer, and the build is done by then.
+    const { State } = await within(60_000, container.inspect())
     if (!State.Running) return State
     await sleep(systemClock, 50)
   }

@@ -88,7 +88,7 @@ export function createToolchains(options: RuntimeOptions, signal: AbortSignal): 
     const cause = causeOf(error)?.cause
     const available = cause === 'name' ? await versionsThere(packageName) : [...here, ...(await versionsHere(name))]
     const nearest = nearestVersion(version, available)
-    const remedy = nearest ? `The nearest version that ${cause === 'name' ? 'there is' : 'this machine has'} is ${nearest}.` : ''
+    const remedy = nearest ? `The nearest version ${cause === 'name' ? 'available' : 'on this machine'} is ${nearest}.` : ''
     return unavailable('install_failed', { what: `${label} ${version}`, registry: 'the npm registry', error, remedy })
   }
 

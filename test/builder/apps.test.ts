@@ -114,7 +114,7 @@ describe('what is no app', () => {
 
 test('a package.json that is a list is named', async () => {
   await write({ 'package.json': '[]' })
-  await expect(plan()).rejects.toMatchObject({ message: 'package.json is no JSON object.' })
+  await expect(plan()).rejects.toMatchObject({ message: 'package.json is not a JSON object.' })
 })
 
 describe('the key of the dependency cache', () => {

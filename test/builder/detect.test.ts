@@ -363,7 +363,7 @@ describe('what cannot be built here', () => {
     ],
     ['packages and no start', { 'package.json': needs({ lodash: '4' }) }, {}, 'nothing says how the app starts', 'start script'],
     ['a package.json of 65 MiB', { 'package.json': `{"name":"${'x'.repeat(65 * 1024 * 1024)}"}` }, {}, 'no package.json', 'root_directory'],
-    ['broken YAML', { 'package.json': '{}', 'pnpm-workspace.yaml': 'packages: [' }, {}, 'no valid YAML', 'Correct the file'],
+    ['broken YAML', { 'package.json': '{}', 'pnpm-workspace.yaml': 'packages: [' }, {}, 'not valid YAML', 'Correct the file'],
   ] as const)('%s', async ([, files, settings, message, hint]) => {
     await expect(planOf(files, settings)).rejects.toMatchObject({
       code: 'detect_failed',

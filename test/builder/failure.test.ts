@@ -44,6 +44,11 @@ describe('what no pattern knows', () => {
     expect(told).toEqual({ ...ended, hint: 'Look at it. Its last output:\nstep 1 ok\nError: the flux is off' })
   })
 
+  test('what the builder of Docker says of its own steps is left out', () => {
+    const lines = ['[stage-0 1/4] FROM node:24', 'CACHED [stage-0 2/4] WORKDIR /app', '[3/4] COPY . .', '[build 4/4] RUN make', 'flux is off']
+    expect(explainFailure(lines, 'build', ended).hint).toBe('Look at it. Its last output:\nflux is off')
+  })
+
   test('an empty log', () => {
     expect(explainFailure([], 'build', ended)).toEqual(ended)
   })

@@ -30,6 +30,18 @@ test.for([
     work: { ...isStatic(output, false), server_entries: expect.arrayContaining(['.output/server/index.mjs', 'server/entry.express.js']) as unknown },
   })),
   {
+    name: 'solidstart whose start script starts what the build left',
+    files: { 'package.json': needs({ vinxi: '0.5', '@solidjs/start': '1' }, { scripts: { build: 'vinxi build', start: 'vinxi start' } }) },
+    framework: 'solidstart',
+    work: isStatic('.output/public', false),
+  },
+  {
+    name: 'tanstack-start with a server of its own',
+    files: { 'package.json': needs({ vite: '8', '@tanstack/react-start': '1' }, { scripts: { build: 'vite build', start: 'node server.js' } }) },
+    framework: 'tanstack-start',
+    work: isServer('node', 'server.js'),
+  },
+  {
     name: 'Vite whose start script serves its output',
     files: { 'package.json': needs({ vite: '8' }, { scripts: { build: 'vite build', start: 'serve -s dist' } }) },
     framework: 'vite',

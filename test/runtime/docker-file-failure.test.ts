@@ -22,8 +22,17 @@ test.each([
   ['executor failed running [/bin/sh -c echo one &&     exit 6]: exit code: 6', 3, 'exit code 6'],
   ["The command '/bin/sh -c echo one &&     exit 6' returned a non-zero code: 6", 3, 'exit code 6'],
   ['process "/bin/sh -c echo one &&     exit 6" did not complete successfully: exit code: 6', 3, 'exit code 6'],
-  ['failed to compute cache key: "/nothing.txt" not found: not found', 7, 'nothing.txt'],
-  ['COPY failed: file not found in build context or excluded by .dockerignore: stat nothing.txt: file does not exist', 7, 'nothing.txt'],
+  ['failed to compute cache key: "/nothing.txt" not found: not found', 7, 'nothing.txt is not in the source, or .dockerignore excludes it\\.$'],
+  [
+    'failed to compute cache key: failed to calculate checksum of ref a::b: "/nothing.txt": not found',
+    7,
+    'nothing.txt is not in the source, or .dockerignore excludes it\\.$',
+  ],
+  [
+    'COPY failed: file not found in build context or excluded by .dockerignore: stat nothing.txt: file does not exist',
+    7,
+    'nothing.txt is not in the source, or .dockerignore excludes it\\.$',
+  ],
 ])('%s', (message, line, words) => {
   expect(told(message)).toMatchObject({ code: 'build_failed' })
   expect(told(message).message).toMatch(new RegExp(`^web/Dockerfile, line ${line}: .*${words}`))

@@ -128,7 +128,7 @@ describe('process runtime', () => {
     await registry.close()
     await expect(build({ node_version: '4711' })).rejects.toMatchObject({
       message: expect.stringMatching(/^Node 4711 is not on this machine, and the npm registry could not be reached \(ECONNREFUSED\)\.$/),
-      hint: expect.stringMatching(/The nearest version that this machine has is \d+\.\d+\.\d+\.$/),
+      hint: expect.stringMatching(/The nearest version on this machine is \d+\.\d+\.\d+\.$/),
     })
     await own.close()
   })
