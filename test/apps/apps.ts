@@ -57,4 +57,8 @@ export const apps: TestApp[] = [
   app('pnpm-workspace', { framework: 'fastify', kind: 'server', path: '/', contains: 'Hello pnpm, from a package of the workspace' }, { settings: { root_directory: 'apps/api' } }),
   app('npm-workspaces-server', { framework: 'koa', kind: 'server', path: '/', contains: 'Hello from npm workspaces' }, { directory: 'npm-workspaces', settings: { root_directory: 'apps/server' } }),
   app('npm-workspaces-site', { framework: 'vite', kind: 'static', path: '/', contains: 'Site of npm workspaces', spa_fallback: true }, { directory: 'npm-workspaces', settings: { root_directory: 'apps/site' } }),
+  app('tanstack-start', { framework: 'tanstack-start', kind: 'static', path: '/', contains: 'Hello from TanStack Start', spa_fallback: false }),
+  app('nitro', { framework: 'nitro', kind: 'static', path: '/', contains: 'Hello from Nitro', spa_fallback: false }),
+  app('solidstart', { framework: 'solidstart', kind: 'static', path: '/', contains: 'Hello from SolidStart', spa_fallback: false }),
+  app('qwik', { framework: 'qwik', kind: 'static', path: '/', contains: 'Hello from Qwik', spa_fallback: false }),
 ]

@@ -1,0 +1,157 @@
+import type { TestCase } from './case.ts'
+import { koaPackage, koaServer } from './live-cases.ts'
+
+/** Projects that must fail, with what their user reads. */
+export const failingCases: readonly TestCase[] = [
+  {
+    name: 'unrecognised-failure',
+    base: 'koa',
+    files: { 'package.json': koaPackage({ scripts: { build: 'echo step 1 ok && echo step 2 ok && exit 3' } }) },
+    fails: { message: '`npm run build` ended with exit code 3 after N s.', hint: 'Run the same command on your machine in a fresh checkout to see it fail. Its last output:\n> homeport-test-koa@1.0.0 build\n> echo step 1 ok && echo step 2 ok && exit 3\nstep 1 ok\nstep 2 ok' },
+  },
+  {
+    name: 'ends-at-start',
+    base: 'koa',
+    files: { 'index.js': "console.log('All work is done.')\nprocess.exitCode = 4\n" },
+    fails: { message: 'The app, `node index.js`, ended while it started, with exit code 4 after N s.', hint: 'A web app runs until it is stopped: check what its start command does. Its last output:\nAll work is done.' },
+  },
+  {
+    name: 'no-index-html',
+    base: 'vite-react',
+    files: {
+      'vite.config.ts':
+        "import { defineConfig } from 'vite'\nexport default defineConfig({ build: { lib: { entry: 'src/App.tsx', formats: ['es'], fileName: 'library' } } })\n",
+    },
+    fails: { message: 'The folder dist has no index.html, so the site would answer / with 404. Found there: library.js.', hint: 'Check the build command and where it writes its output. An app with a server of its own needs a start script in package.json.' },
+  },
+  { name: 'unknown-node-version', base: 'koa', runtimes: ['process'], files: { '.nvmrc': '22.11.99\n' }, fails: { message: 'Node 22.11.99 does not exist in the npm registry, or may not be seen without signing in.', hint: 'Check the name and the version. The nearest version available is 22.11.0.' } },
+  { name: 'unknown-node-image', base: 'koa', runtimes: ['docker'], files: { '.nvmrc': '99\n' }, fails: {
+      docker: [
+        {
+          message: 'The base image node:99-bookworm-slim for Node 99 is not on this machine, and the Docker registry could not be reached (no such host).',
+          hint: 'Check the network and the proxy, then deploy again. The nearest version on this machine is 24: set the Node version to it.',
+        },
+        {
+          message: 'The base image node:99-bookworm-slim for Node 99 does not exist in the Docker registry, or may not be seen without signing in.',
+          hint: 'Check the name and the version. The nearest version on this machine is 24: set the Node version to it.',
+        },
+      ],
+    } },
+  {
+    name: 'unknown-base-image',
+    base: 'koa',
+    runtimes: ['docker'],
+    files: { Dockerfile: '# The app\nFROM node:99-bookworm-slim\nCOPY . .\nCMD ["node", "index.js"]\n' },
+    fails: {
+      docker: [
+        {
+          message: 'Dockerfile, line 2: the base image node:99-bookworm-slim is not on this machine, and its registry could not be reached (no such host).',
+          hint: 'Check the network and the proxy, then deploy again. This machine has node:24-bookworm-slim.',
+        },
+        {
+          message: 'Dockerfile, line 2: the base image node:99-bookworm-slim does not exist in its registry, or may not be seen without signing in.',
+          hint: 'Check the name and the version. This machine has node:24-bookworm-slim.',
+        },
+      ],
+    },
+  },
+  {
+    name: 'dockerfile-step-fails',
+    base: 'koa',
+    runtimes: ['docker'],
+    files: { Dockerfile: 'FROM node:24-bookworm-slim\nWORKDIR /app\nCOPY . .\n\nRUN echo building && \\\n    exit 6\nCMD ["node", "index.js"]\n' },
+    fails: { message: 'Dockerfile, line 5: the step ended with exit code 6.', hint: 'Correct that step. Its last output:\nbuilding' },
+  },
+  {
+    name: 'dockerfile-unknown-instruction',
+    base: 'koa',
+    runtimes: ['docker'],
+    files: { Dockerfile: 'FROM node:24-bookworm-slim\nWORKDIR /app\nCOPPY . .\nCMD ["node", "index.js"]\n' },
+    fails: { message: 'Dockerfile, line 3: unknown instruction: COPPY.', hint: 'Correct the Dockerfile; `docker build` on your machine says the same.' },
+  },
+  {
+    name: 'dockerfile-missing-file',
+    base: 'koa',
+    runtimes: ['docker'],
+    files: { Dockerfile: 'FROM node:24-bookworm-slim\nWORKDIR /app\nCOPY package.json yarn.lock ./\nCMD ["node", "index.js"]\n' },
+    fails: { message: 'Dockerfile, line 3: yarn.lock is not in the source, or .dockerignore excludes it.', hint: 'Correct the path, or commit the file.' },
+  },
+  { name: 'dockerfile-without-docker', base: 'dockerfile', runtimes: ['process'], fails: { message: 'This project builds from a Dockerfile, and no Docker engine answers.', hint: 'Install Docker and start it, then deploy again; or remove the Dockerfile to have the framework detected.' } },
+  {
+    name: 'bun-missing',
+    base: 'koa',
+    files: { 'package.json': koaPackage({ scripts: { start: 'bun run index.js' } }) },
+    fails: { message: 'The app, `npm run start`, ended while it started, with exit code 127 after N s. Bun is not installed (log: “sh: 1: bun: not found”).', hint: 'Add it to the dependencies (npm install bun) and commit the lock file, or run the script with node.' },
+  },
+  { name: 'monorepo-without-root', base: 'npm-workspaces', fails: { message: 'This is a repository of several packages, and nothing says which app to deploy. Apps found: apps/server, apps/site.', hint: 'Set root_directory to the folder of the app, such as apps/server; each app is a project of its own.' } },
+  { name: 'package-json-array', base: 'koa', files: { 'package.json': '["koa"]' }, fails: { message: 'package.json is not a JSON object.', hint: 'A package.json begins with { and names the packages and scripts of the app. Correct the file, then deploy again.' } },
+  { name: 'package-json-broken', base: 'koa', files: { 'package.json': '{ "name": "koa", }' }, fails: { message: 'package.json is not valid JSON: Expected double-quoted property name in JSON at position 17 (line 1 column 18).', hint: 'Correct the file, then deploy again.' } },
+  { name: 'python', files: { 'requirements.txt': 'flask\n', 'app.py': 'print(1)\n' }, fails: { message: 'The source is a Python app (requirements.txt), and has no Dockerfile.', hint: 'Add a Dockerfile: Homeport builds anything that has one.' } },
+  {
+    name: 'peer-conflict',
+    base: 'koa',
+    files: {
+      'package-lock.json': null,
+      'package.json': koaPackage({ dependencies: { koa: '^3.3.0', react: '19.1.0', 'react-helmet-async': '1.3.0' } }),
+    },
+    fails: { message: '`npm install --include=dev` ended with exit code 1 after N s. Two packages want versions of a third that do not fit together (ERESOLVE) (log: “npm error ERESOLVE unable to resolve dependency tree”).', hint: 'Update the packages that npm names. If the app works in spite of it, set the install command of the project to npm install --legacy-peer-deps.' },
+    advice: { settings: { install_command: 'npm install --legacy-peer-deps' } },
+    answers: [{ path: '/', contains: 'Hello from Koa' }],
+  },
+  {
+    name: 'database-url-missing',
+    files: {
+      'package.json': JSON.stringify({ name: 'guests', private: true, type: 'module', scripts: { start: 'node index.js' }, dependencies: { pg: '8.23.1' } }),
+      'index.js': `import { createServer } from 'node:http'
+import pg from 'pg'
+
+if (!process.env.DATABASE_URL) throw new Error('DATABASE_URL is not set')
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL })
+createServer(async (request, response) => {
+  const { rows } = await pool.query('SELECT 6 * 7 AS answer')
+  response.end('The database says ' + rows[0].answer)
+}).listen(process.env.PORT)
+`,
+    },
+    fails: { message: 'The app, `node index.js`, ended while it started, with exit code 1 after N s. A variable is missing: DATABASE_URL (log: “Error: DATABASE_URL is not set”).', hint: 'Make a database for the project with homeport db create PROJECT, or add DATABASE_URL to its variables, then deploy again.' },
+    advice: { database: true },
+    answers: [{ path: '/', contains: 'The database says 42' }],
+  },
+  {
+    name: 'lock-out-of-date',
+    base: 'koa',
+    files: { 'package.json': koaPackage({ dependencies: { koa: '^3.3.0', ms: '2.1.3' } }) },
+    fails: { message: '`npm ci --include=dev` ended with exit code 1 after N s. package-lock.json does not match package.json (log: “npm error `npm ci` can only install packages when your package.json and package-lock.json or npm-shrinkwrap.json are in sync. Please update your lock file with `npm install` before continuing.”).', hint: 'Run npm install, commit package-lock.json, and deploy again.' },
+  },
+  {
+    name: 'unknown-version',
+    base: 'koa',
+    files: { 'package-lock.json': null, 'package.json': koaPackage({ dependencies: { koa: '99.99.99' } }) },
+    fails: { message: '`npm install --include=dev` ended with exit code 1 after N s. There is no such version of a package: koa@99.99.99 (log: “npm error notarget No matching version found for koa@99.99.99.”).', hint: 'Correct the version in package.json, write the lock file anew and commit it.' },
+  },
+  { name: 'module-missing', base: 'koa', files: { 'index.js': "import cors from '@koa/cors'\nconsole.log(cors)\n" }, fails: { message: "The app, `node index.js`, ended while it started, with exit code 1 after N s. Node cannot find “@koa/cors” (log: “Error [ERR_MODULE_NOT_FOUND]: Cannot find package '@koa/cors' imported from /app/index.js”).", hint: 'Is it in dependencies of package.json and in the lock file? For a built file: does the build command make it, and at this path?' } },
+  {
+    name: 'type-error',
+    base: 'vite-react',
+    files: { 'src/App.tsx': 'export default function App() {\n  const count: number = "one"\n  return <p>{count}</p>\n}\n' },
+    fails: { message: "`npm run build` ended with exit code 1 after N s. TypeScript found an error in src/App.tsx, line 2: Type 'string' is not assignable to type 'number'. (TS2322) (log: “src/App.tsx(2,9): error TS2322: Type 'string' is not assignable to type 'number'.”).", hint: 'Correct it there; tsc on your machine shows the same.' },
+  },
+  {
+    name: 'import-unresolved',
+    base: 'vite-react',
+    files: { 'src/main.tsx': "import './no-such-file.css'\n" },
+    settings: { build_command: 'vite build' },
+    fails: { message: "`vite build` ended with exit code 1 after N s. The import “./no-such-file.css” in src/main.tsx leads nowhere (log: “[UNRESOLVED_IMPORT] Could not resolve './no-such-file.css' in src/main.tsx”).", hint: 'Install the package that it names and commit the lock file; for a file check its name, capital letters included.' },
+  },
+  {
+    name: 'loopback-alone',
+    base: 'koa',
+    runtimes: ['docker'],
+    files: { 'index.js': koaServer("'Nobody reads this'", "process.env.PORT, '127.0.0.1'") },
+    fails: {
+      message: 'The app listens on 127.0.0.1 alone (port 8080), which cannot be reached from outside of its container.',
+      hint: 'Let it listen on 0.0.0.0, the address in the variable HOST, and on the port in the variable PORT, which is 8080 here.',
+    },
+  },
+  { name: 'root-directory-missing', base: 'koa', settings: { root_directory: 'apps/web' }, fails: { message: 'The source has no folder “apps/web”.', hint: 'Correct root_directory in the project’s settings. A link that leads out of the repository is not followed.' } },
+]
