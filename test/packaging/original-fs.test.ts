@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'vite'
 import { afterAll, expect, test } from 'vitest'
-import { originalFs } from '../../electron.vite.config.ts'
+import config, { originalFs } from '../../electron.vite.config.ts'
 import { newFolder } from '../support/instance-process.ts'
 
 const { path: folder, remove } = newFolder('original-fs')
@@ -35,4 +35,5 @@ const get = process.getBuiltinModule; process.getBuiltinModule = (id) => id === 
   const run = (...args: string[]) => execFileSync(process.execPath, [...args, join(folder, 'out/index.mjs')], { encoding: 'utf8' })
   expect(run('--import', electron)).toBe('original,original true,\n')
   expect(run()).toBe('true, true,\n')
+  expect(config).toMatchObject({ main: { plugins: expect.arrayContaining([originalFs]) } })
 })
