@@ -1,5 +1,10 @@
+/** Electron's binary, as `npm start` finds and fetches it. Plain JavaScript, because it runs before anything is built. */
+import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+
+/** What the release host may take to answer: a first connection from afar, by a proxy, takes seconds. */
+const patience_ms = 10_000
 
 /**
  * Electron's binary in a folder of its package; undefined where it is not, or not wholly. An installation is told from a download that
@@ -10,16 +15,40 @@ export function electronBinary(folder, env = process.env) {
   const elsewhere = env.ELECTRON_OVERRIDE_DIST_PATH
   if (elsewhere) return names.map((name) => join(elsewhere, name)).find((path) => existsSync(path))
   try {
-    const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-    if (
-      readFileSync(join(folder, 'dist', 'version'), 'utf8')
-        .trim()
-        .replace(/^v/, '') !== version
-    )
-      return undefined
+    const installed = readFileSync(join(folder, 'dist', 'version'), 'utf8')
+      .trim()
+      .replace(/^v/, '')
+    if (installed !== versionOf(folder)) return undefined
     const binary = join(folder, 'dist', readFileSync(join(folder, 'path.txt'), 'utf8'))
     return existsSync(binary) ? binary : undefined
   } catch {
     return undefined
   }
 }
+
+/** The binary, fetched by Electron's own script where it is not here wholly; or the reason why there can be no window. */
+export async function findElectron({ folder, node, say, env = process.env, platform = process.platform }) {
+  if (platform === 'linux' && !env.DISPLAY && !env.WAYLAND_DISPLAY) return { reason: 'this machine has no display.' }
+  const here = electronBinary(folder, env)
+  if (here) return { binary: here }
+
+  const host = env.ELECTRON_MIRROR ?? env.npm_config_electron_mirror ?? 'https://github.com/electron/electron/releases/download/'
+  const reachable = await fetch(`${host}v${versionOf(folder)}/SHASUMS256.txt`, {
+    method: 'HEAD',
+    redirect: 'manual',
+    signal: AbortSignal.timeout(patience_ms),
+  }).then(
+    (answer) => answer.status < 400,
+    () => false,
+  )
+  if (!reachable) return { reason: `Electron’s binary is not here and ${new URL(host).host} does not answer.` }
+
+  say('Fetching Electron’s binary (about 120 MB, once); a slow download shows its progress after 30 s.')
+  const fetchOnce = () => spawnSync(node, [join(folder, 'install.js')], { cwd: folder, env, stdio: ['ignore', 2, 2], timeout: 30 * 60_000 })
+  if (fetchOnce().status !== 0 && fetchOnce().status !== 0)
+    return { reason: 'Electron’s binary could not be fetched (see above). The next start tries again.' }
+  const binary = electronBinary(folder, env)
+  return binary ? { binary } : { reason: 'Electron’s binary was fetched, but is not complete. Run npx install-electron.' }
+}
+
+const versionOf = (folder) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).version

@@ -14,6 +14,7 @@ export interface FrontOptions {
   place_file: string
   journal: Journal
   clock: Clock
+  platform: NodeJS.Platform
   onClosed(): void
 }
 
@@ -37,10 +38,10 @@ interface Progress {
 const mayEnd = 1
 const forgiven_ms = 60_000
 
-export function createFront({ city, preload, resources, place_file, journal, clock, onClosed }: FrontOptions): Front {
+export function createFront({ city, preload, resources, place_file, journal, clock, platform, onClosed }: FrontOptions): Front {
   const { origin } = new URL(city.api_url)
   // Elsewhere the system takes it from the app itself.
-  const icon = process.platform === 'linux' ? join(resources, 'icon.png') : undefined
+  const icon = platform === 'linux' ? join(resources, 'icon.png') : undefined
   let window: BrowserWindow | undefined
   let loading: Promise<void> | undefined
   let isLoaded = false

@@ -5,11 +5,12 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { systemClock } from '../server/lib/clock.ts'
 import { dataFolder, type PlatformOptions, readOptions } from '../server/options.ts'
+import { sandboxNote } from './chromium-sandbox.mjs'
 import { openCity } from './city.ts'
 import { runDesktop } from './desktop.ts'
 import { hasTrayHost } from './tray-host.ts'
 import { builtWith } from './built-with.ts'
-import { isTranslocated, whyNotUpdated } from './updates.ts'
+import { adviceFor, whyNotUpdated } from './updates.ts'
 
 // A checkout has no archive; without this, packages of npm too would take files that end in .asar for folders.
 if (!app.isPackaged) process.noAsar = true
@@ -39,7 +40,10 @@ function optionsOrExit(): PlatformOptions {
     return process.exit(2)
   }
 }
-const options = optionsOrExit()
+const options: PlatformOptions = {
+  ...optionsOrExit(),
+  window_note: app.commandLine.hasSwitch('no-sandbox') ? sandboxNote(process.execPath) : null,
+}
 
 const { APPIMAGE: app_image = null, XDG_CONFIG_HOME: config_dir = join(homedir(), '.config') } = process.env
 const packageType = join(process.resourcesPath, 'package-type')
@@ -73,13 +77,7 @@ runDesktop({
   },
   hasTrayHost,
   platform: process.platform,
-  advice: isTranslocated(process.execPath)
-    ? {
-        message: 'Homeport runs from a temporary copy.',
-        detail:
-          'macOS made it because Homeport was not moved since it was downloaded. Updates, links and opening at login do not work from there. Quit Homeport, move it to Applications, and open it again.',
-      }
-    : null,
+  advice: adviceFor(process.execPath),
   parent: process,
   clock: systemClock,
   openCity: (journal) => openCity(options, journal),

@@ -50,6 +50,7 @@ export async function settleIn({
     place_file: join(folder, 'window.json'),
     journal,
     clock: options.clock,
+    platform: options.platform,
     onClosed,
   })
   const updates = createUpdates({

@@ -171,7 +171,17 @@ export function createUpdates({
 }
 
 /** Whether macOS runs a copy of an app that was downloaded and not moved since (Gatekeeper's path randomization). */
-export const isTranslocated = (exec_path: string): boolean => exec_path.includes('/AppTranslocation/')
+const isTranslocated = (exec_path: string): boolean => exec_path.includes('/AppTranslocation/')
+
+/** What a person should know of the place that this copy runs from; null: nothing. */
+export function adviceFor(exec_path: string): { message: string; detail: string } | null {
+  if (!isTranslocated(exec_path)) return null
+  return {
+    message: 'Homeport runs from a temporary copy.',
+    detail:
+      'macOS made it because Homeport was not moved since it was downloaded. Updates, links and opening at login do not work from there. Quit Homeport, move it to Applications, and open it again.',
+  }
+}
 
 /** Why a copy of Homeport is not updated by itself, or null. */
 export function whyNotUpdated(facts: {

@@ -269,6 +269,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
           databases: databases.checks,
           market: market.checks,
           screenshots: screenshots.check,
+          window: options.window_note,
         }),
     }
 

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { availableParallelism, homedir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
-import type { Environment } from './lib/environment.ts'
+import { dirname, join, resolve, win32 } from 'node:path'
+import { type Environment, variableOf } from './lib/environment.ts'
 import type { RegistrarChoice } from './registrar/index.ts'
 
 /** How an instance is run. The environment is read here and nowhere else in server/. */
@@ -44,8 +44,15 @@ export interface PlatformOptions {
   registrar: RegistrarChoice
   /** null: no payment processor. */
   stripe: StripeOptions | null
+  /** What keeps the window away, or from being as safe as it should be: told by the doctor. null: nothing. */
+  window_note: WindowNote | null
   /** Names that the API answers to beside the loopback ones, such as the machine's name on a network. */
   names: readonly string[]
+}
+
+export interface WindowNote {
+  message: string
+  mend: string
 }
 
 export interface StripeOptions {
@@ -106,28 +113,30 @@ export function readOptions(flags: PlatformFlags = {}, env: NodeJS.ProcessEnv = 
     home: homedir(),
     hosts_path: hostsPath(env),
     environment: { ...env },
-    ...toolPaths(),
+    ...toolPaths(env),
     sandbox: sandboxOf(env),
     cpus: availableParallelism(),
     registrar: registrarOf(env),
     stripe: stripeOf(env),
+    window_note: windowNoteOf(env),
     names: [],
   }
 }
 
 /** Where an instance keeps everything, by flag, environment, or the custom of the system. */
-export function dataFolder(flag: string | undefined, env: NodeJS.ProcessEnv = process.env): string {
+export function dataFolder(flag: string | undefined, env: NodeJS.ProcessEnv = process.env, platform: NodeJS.Platform = process.platform): string {
   const chosen = flag ?? env.HOMEPORT_DATA
   if (chosen !== undefined && chosen !== '') return resolve(chosen)
   const home = homedir()
-  if (process.platform === 'darwin') return join(home, 'Library', 'Application Support', 'Homeport')
-  if (process.platform === 'win32') return join(env.LOCALAPPDATA ?? join(home, 'AppData', 'Local'), 'Homeport')
+  if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'Homeport')
+  if (platform === 'win32') return win32.join(variableOf(env, 'LOCALAPPDATA', platform) ?? win32.join(home, 'AppData', 'Local'), 'Homeport')
   return join(env.XDG_DATA_HOME ?? join(home, '.local', 'share'), 'homeport')
 }
 
 /** The hosts file of the system. */
-export function hostsPath(env: NodeJS.ProcessEnv = process.env): string {
-  return process.platform === 'win32' ? join(env.SystemRoot ?? 'C:\\Windows', 'System32', 'drivers', 'etc', 'hosts') : '/etc/hosts'
+export function hostsPath(env: NodeJS.ProcessEnv = process.env, platform: NodeJS.Platform = process.platform): string {
+  if (platform !== 'win32') return '/etc/hosts'
+  return win32.join(variableOf(env, 'SystemRoot', platform) ?? 'C:\\Windows', 'System32', 'drivers', 'etc', 'hosts')
 }
 
 /** Where the command line finds an instance: by flag, by environment, else by the data folder. */
@@ -157,6 +166,11 @@ export const environmentWith = (secrets: Record<string, string>): NodeJS.Process
 function sandboxOf({ HOMEPORT_SANDBOX: wish = 'auto' }: NodeJS.ProcessEnv): PlatformOptions['sandbox'] {
   if (wish !== 'auto' && wish !== 'off') throw new UsageError(`HOMEPORT_SANDBOX is auto or off, not ${wish}.`)
   return wish
+}
+
+/** `npm start` says so when there can be no window. */
+function windowNoteOf({ HOMEPORT_NO_WINDOW: why }: NodeJS.ProcessEnv): WindowNote | null {
+  return why ? { message: `Homeport runs without a window: ${why}`, mend: 'Mend that, then run npm start again.' } : null
 }
 
 function registrarOf(env: NodeJS.ProcessEnv): RegistrarChoice {
@@ -214,15 +228,23 @@ function mailServer(env: NodeJS.ProcessEnv): Pick<PlatformOptions, 'smtp_url' | 
   return { smtp_url: url, smtp_from: env.HOMEPORT_SMTP_FROM || null }
 }
 
-/** In Electron the running binary is no Node: ours is the one of the `node` package. In a desktop's package both lie beside the archive. */
-function toolPaths(): Pick<PlatformOptions, 'node_path' | 'npm_cli_path'> {
+/** In a desktop's package Node and npm lie beside the archive. */
+function toolPaths(env: NodeJS.ProcessEnv): Pick<PlatformOptions, 'node_path' | 'npm_cli_path'> {
   const packages = createRequire(import.meta.filename.replace(/\bapp\.asar(?=[\\/])/, 'app.asar.unpacked'))
   const folderOf = (name: string) => dirname(packages.resolve(`${name}/package.json`))
   return {
-    node_path:
-      process.versions.electron === undefined ? process.execPath : join(folderOf('node'), 'bin', process.platform === 'win32' ? 'node.exe' : 'node'),
+    node_path: nodePath(join(folderOf('node'), 'bin', process.platform === 'win32' ? 'node.exe' : 'node'), env),
     npm_cli_path: join(folderOf('npm'), 'bin', 'npm-cli.js'),
   }
+}
+
+/**
+ * In Electron the running binary is no Node: ours is the one of the `node` package. Where that could not be installed, `npm start` names
+ * the machine's own in `HOMEPORT_NODE`.
+ */
+export function nodePath(bundled: string, env: NodeJS.ProcessEnv, is_electron = process.versions.electron !== undefined): string {
+  if (!is_electron) return process.execPath
+  return existsSync(bundled) ? bundled : (env.HOMEPORT_NODE ?? bundled)
 }
 
 /** Beside the bundle (`out/renderer` next to `out/main`), or in the checkout when it runs from source; only a built one has `assets`. */

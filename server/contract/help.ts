@@ -127,6 +127,7 @@ const helpOfCheck: Record<string, HelpTopic> = {
   hosts: 'names',
   certificates: 'https',
   screenshots: 'screenshots',
+  window: 'trouble',
   network: 'phones',
   apps: 'engine',
   sandbox: 'engine',

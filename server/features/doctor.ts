@@ -25,6 +25,8 @@ export interface DoctorOptions {
   /** What is found out about names and certificates. */
   names(): Promise<Check[]>
   screenshots(): Check
+  /** What is wrong with the desktop's window; null: nothing, or there is no desktop. */
+  window: { message: string; mend: string } | null
 }
 
 const lowDisk_bytes = 5 * 1024 ** 3
@@ -50,6 +52,7 @@ export async function examine(options: DoctorOptions): Promise<ExaminedCheck[]> 
         ...options.addresses.map(port),
         ...(await options.names()),
         options.screenshots(),
+        ...(options.window ? [{ name: 'window', status: 'warning' as const, ...options.window }] : []),
         network(options.network()),
         apps(await options.listening()),
         await disk(options.data_dir),

@@ -159,6 +159,15 @@ export function installEnvironment(options: RuntimeOptions, home: string): Recor
   }
 }
 
+/** What programs of Windows look for in their environment; nothing elsewhere. */
+export function windowsVariables(
+  { home, temporary, system_root }: { home: string; temporary: string; system_root: string | undefined },
+  system: NodeJS.Platform = platform(),
+): Record<string, string> {
+  if (system !== 'win32') return {}
+  return { USERPROFILE: home, TEMP: temporary, TMP: temporary, ...(system_root === undefined ? {} : { SystemRoot: system_root }) }
+}
+
 export const defaultPath =
   platform() === 'win32' ? 'C:\\Windows\\System32;C:\\Windows' : '/usr/local/sbin:/usr/local/bin:/opt/homebrew/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 

@@ -13,7 +13,7 @@ import { createProcessRecords, isAlive, type ProcessRecord } from './process-rec
 import { findStrays, type Stray } from './process-strays.ts'
 import { memoryOf, processorTimeOf, startOf } from './process-table.ts'
 import { createConfinement, findProgram } from './sandbox/find-sandbox.ts'
-import { createToolchains, defaultPath, sweepToolchains } from './process-toolchain.ts'
+import { createToolchains, defaultPath, sweepToolchains, windowsVariables } from './process-toolchain.ts'
 import { StartFailure, type Artifact, type Instance, type Runtime, type RuntimeOptions, type StartRequest } from './runtime.ts'
 
 interface Running {
@@ -64,7 +64,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       TMPDIR: temporary,
       npm_config_update_notifier: 'false',
       NODE_ENV: 'production',
-      ...(platform() === 'win32' ? { USERPROFILE: home, TEMP: temporary, TMP: temporary, SystemRoot: 'C:\\Windows' } : {}),
+      ...windowsVariables({ home, temporary, system_root: options.system_root }),
       ...without(own, ['PATH', 'HOME', 'NODE_OPTIONS', 'PORT', 'HOST']),
       HOME: home,
       NODE_OPTIONS: heapOption(request.memory_mb, own.NODE_OPTIONS),

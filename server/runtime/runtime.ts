@@ -200,6 +200,8 @@ export interface RuntimeOptions {
   hidden?: string[]
   /** PATH for programs that builds may need besides Node (git, python); a sober default when not given. */
   path?: string
+  /** The folder of Windows, for apps. */
+  system_root?: string
   docker?: DockerOptions
 }
 

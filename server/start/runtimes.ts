@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts'
-import { variableOf } from '../lib/environment.ts'
+import { type Environment, variableOf } from '../lib/environment.ts'
 import type { Log } from '../lib/log.ts'
 import type { PlatformOptions } from '../options.ts'
 import type { PlatformHost } from '../platform.ts'
@@ -20,13 +20,12 @@ export async function openRuntimes({
   log: Log
   clock: Clock
 }) {
-  const path = variableOf(options.environment, 'PATH')
   const wanted: RuntimeOptions = {
     ...facts,
     data_dir: options.data_dir,
     ...(options.ca_file === null ? {} : { ca_file: options.ca_file }),
     ...(options.npmrc_file === null ? {} : { npmrc_file: options.npmrc_file }),
-    ...(path === undefined ? {} : { path }),
+    ...systemPlaces(options.environment),
     node_path: options.node_path,
     npm_cli_path: options.npm_cli_path,
     sandbox: options.sandbox,
@@ -40,4 +39,11 @@ export async function openRuntimes({
   const docker = createEngine(wanted)
   const runtimes = createRuntimes(wanted, docker)
   return { docker, runtimes, runtime: await chooseRuntime(runtimes, options.runtime) }
+}
+
+/** Where the programs of this machine are. Windows spells both names as it likes. */
+export function systemPlaces(environment: Environment, platform?: NodeJS.Platform): Pick<RuntimeOptions, 'path' | 'system_root'> {
+  const path = variableOf(environment, 'PATH', platform)
+  const system_root = variableOf(environment, 'SystemRoot', platform)
+  return { ...(path === undefined ? {} : { path }), ...(system_root === undefined ? {} : { system_root }) }
 }

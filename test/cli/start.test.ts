@@ -2,8 +2,9 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { electronBinary } from '../../main/electron-binary.mjs'
+import { createServer } from 'node:http'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { electronBinary, findElectron } from '../../main/electron-binary.mjs'
 import { nodeFlags } from '../../server/cli/prepare.mjs'
 import { newFolder, root } from '../support/instance-process.ts'
 import { readInstanceFile } from '../../server/lib/instance-file.ts'
@@ -42,6 +43,10 @@ describe('npm start', () => {
         expect(readFileSync(`/proc/${instance?.pid}/cmdline`, 'utf8')).toContain('--max-semi-space-size=4')
         expect(readFileSync(`/proc/${instance?.pid}/environ`, 'utf8')).toContain('MALLOC_MMAP_THRESHOLD_=65536')
       }
+      const told = await fetch(`${instance?.api_url}/instance/doctor`, { headers: { authorization: `Bearer ${instance?.token}` } })
+      expect(((await told.json()) as { checks: object[] }).checks).toContainEqual(
+        expect.objectContaining({ name: 'window', status: 'warning', message: 'Homeport runs without a window: this machine has no display.' }),
+      )
       // Deep below its root, as who comes by a link: the addresses in it must hold there too.
       const deep = new URL('projects/some', instance!.dashboard_url)
       const page = await (await fetch(deep)).text()
@@ -57,7 +62,10 @@ describe('npm start', () => {
     const dist = join(folder.path, 'dist')
     mkdirSync(dist)
     // A stand-in for Electron's binary that says what it was asked to do.
-    writeFileSync(join(dist, 'electron'), `#!/bin/sh\nprintf '%s\\n' "$@" "as node: $ELECTRON_RUN_AS_NODE" > "${folder.path}/asked"\n`)
+    writeFileSync(
+      join(dist, 'electron'),
+      `#!/bin/sh\nprintf '%s\\n' "$@" "as node: $ELECTRON_RUN_AS_NODE" "apps: $HOMEPORT_NODE" > "${folder.path}/asked"\n`,
+    )
     chmodSync(join(dist, 'electron'), 0o755)
     const { status } = spawnSync(process.execPath, [join(root, 'main/start.mjs'), '--port', '0'], {
       // As a terminal within an editor has it.
@@ -65,7 +73,7 @@ describe('npm start', () => {
     })
     expect(status).toBe(0)
     const asked = readFileSync(join(folder.path, 'asked'), 'utf8').trim().split('\n')
-    expect(asked.filter((word) => word !== '--no-sandbox')).toEqual([root, '--port', '0', 'as node:'])
+    expect(asked.filter((word) => word !== '--no-sandbox')).toEqual([root, '--port', '0', 'as node: ', expect.stringMatching(/^apps: \/.*node$/)])
   })
 
   test('with a binary that cannot run here: headless, and it says so', async () => {
@@ -127,6 +135,82 @@ test('a program that takes no signals is asked to end by a message', async () =>
   })
   const [code] = (await once(child, 'close')) as [number]
   expect([code, out]).toEqual([3, 'up\nquit\n'])
+})
+
+describe('where Electron’s binary has to be fetched', () => {
+  const host = createServer((_request, answer) => void held.push(() => answer.end()))
+  let held: (() => void)[] = []
+  beforeEach(async () => {
+    held = []
+    await new Promise<void>((resolve) => void host.listen(0, '127.0.0.1', resolve))
+  })
+  afterEach(async () => {
+    vi.restoreAllMocks()
+    host.closeAllConnections()
+    await new Promise((resolve) => void host.close(resolve))
+  })
+  const env = () => ({ DISPLAY: ':99', ELECTRON_MIRROR: `http://127.0.0.1:${(host.address() as { port: number }).port}/` })
+
+  /** Electron's package, whose script is cut off so many times, and says how it gets on. */
+  function createElectron(cuts: number) {
+    const write = (path: string, text: string) => writeFileSync(join(folder.path, path), text)
+    mkdirSync(join(folder.path, 'dist'))
+    write('package.json', '{"version":"45.4.1"}')
+    write('dist/version', '45.4.1')
+    write(
+      'install.js',
+      `const { readFileSync, writeFileSync } = require('node:fs')
+let runs = 0
+try { runs = Number(readFileSync('runs', 'utf8')) } catch {}
+writeFileSync('runs', String(runs + 1))
+console.log('fetched ' + (runs + 1) + ' times')
+if (runs < ${cuts}) process.exit(1)
+writeFileSync('dist/electron', '')
+writeFileSync('path.txt', 'electron')`,
+    )
+    return () => Number(readFileSync(join(folder.path, 'runs'), 'utf8'))
+  }
+  const find = (said: string[] = []) =>
+    findElectron({ folder: folder.path, node: process.execPath, say: (line) => said.push(line), env: env(), platform: 'linux' })
+
+  test('one that was cut off is fetched again, at once and at the next start', async () => {
+    const runs = createElectron(3)
+    const said: string[] = []
+    const first = find(said)
+    ;(await until(() => held.shift(), { what: 'the question for the release' }))()
+    expect(await first).toEqual({ reason: expect.stringContaining('The next start tries again') })
+    expect([runs(), said]).toEqual([2, [expect.stringContaining('shows its progress')]])
+    const second = find()
+    ;(await until(() => held.shift(), { what: 'the question for the release' }))()
+    expect(await second).toEqual({ binary: join(folder.path, 'dist', 'electron') })
+    expect(runs()).toBe(4)
+    // It is there wholly: nobody is asked.
+    expect(await find()).toEqual({ binary: join(folder.path, 'dist', 'electron') })
+  })
+
+  test('the release host is waited for ten seconds', async () => {
+    createElectron(0)
+    const patience = new AbortController()
+    const limit = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(patience.signal)
+    const found = find()
+    await until(() => held[0], { what: 'the question for the release' })
+    expect(limit.mock.calls).toEqual([[10_000]])
+    patience.abort()
+    expect(await found).toEqual({ reason: expect.stringContaining('does not answer') })
+  })
+
+  test('what its script says of the progress is shown', async () => {
+    createElectron(0)
+    const script = `import { findElectron } from ${JSON.stringify(join(root, 'main/electron-binary.mjs'))}
+await findElectron({ folder: ${JSON.stringify(folder.path)}, node: process.execPath, say: console.error, platform: 'linux' })`
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], { env: environment(env()), stdio: ['ignore', 'ignore', 'pipe'] })
+    let err = ''
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text))
+    const ended = once(child, 'close')
+    ;(await until(() => held.shift(), { what: 'the question for the release' }))()
+    await ended
+    expect(err).toContain('fetched 1 times')
+  })
 })
 
 test.each([

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createJournal, type Journal } from '../../main/journal.ts'
-import { createUpdates, type Updates, whyNotUpdated } from '../../main/updates.ts'
+import { adviceFor, createUpdates, type Updates, whyNotUpdated } from '../../main/updates.ts'
 import type { UpdateState } from '../../preload/bridge.ts'
 import { settled } from '../support/desktop-scene.ts'
 import { fixedClock, type TestClock } from '../support/test-clock.ts'
@@ -237,4 +237,10 @@ test.each([
   const why = whyNotUpdated({ ...usual, ...facts })
   if (expected === null) expect(why).toBeNull()
   else expect(why).toMatch(expected)
+})
+
+test('a copy that macOS runs from a temporary place says so, and no other', () => {
+  const from = (folder: string) => adviceFor(`${folder}/Homeport.app/Contents/MacOS/Homeport`)
+  expect(from('/private/var/folders/x/T/AppTranslocation/1A/d')?.detail).toContain('move it to Applications')
+  expect(from('/Applications')).toBeNull()
 })

@@ -48,6 +48,10 @@ const call = async (path: string, init: RequestInit = {}) => {
   return fetch(`${api_url}${path}`, { ...init, headers })
 }
 
+test('in a checkout a file that ends in .asar is a file', () => {
+  expect(process.noAsar).toBe(true)
+})
+
 test('its window signs in by a link that works once, and goes where the link of the start leads', async () => {
   const [window] = world.windows
   const [address = ''] = window?.loaded ?? []

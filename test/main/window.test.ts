@@ -1,6 +1,8 @@
 /** How the window gets to be seen. What is in it: desktop.test.ts. */
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { sandboxFix } from '../../main/chromium-sandbox.mjs'
+import { chooseSandbox, sandboxFix, sandboxNote } from '../../main/chromium-sandbox.mjs'
 import { openDesktopScene, settled } from '../support/desktop-scene.ts'
 import { app, FakeWindow, world } from '../support/electron-double.ts'
 import { createTestClock } from '../support/test-clock.ts'
@@ -45,6 +47,17 @@ describe('the window is shown once', () => {
     slow.page.resolve()
     await slow.started
     expect(slow.shows).toHaveBeenCalledTimes(1)
+  })
+
+  test('maximized, if it was, and not before there is something to see', async () => {
+    mkdirSync(join(scene.folder, 'desktop'), { recursive: true })
+    writeFileSync(join(scene.folder, 'desktop', 'window.json'), JSON.stringify({ width: 900, height: 700, is_maximized: true }))
+    const slow = await openSlowly()
+    expect(slow.window.is_maximized).toBe(false)
+    slow.window.emit('ready-to-show')
+    expect([slow.window.is_maximized, slow.window.is_visible]).toEqual([true, true])
+    slow.page.resolve()
+    await slow.started
   })
 
   test('not after it was closed', async () => {
@@ -92,6 +105,33 @@ describe('Chromium’s sandbox on Linux', () => {
     ['does not by a helper that is not setuid', 'linux', { [restricted]: '1\n' }, { uid: 0, mode: 0o100755 }, fix],
     ['is not asked about elsewhere', 'darwin', { [restricted]: '1\n' }, undefined, undefined],
   ])('%s', (_, platform, files, helper, expected) => {
-    expect(sandboxFix("/opt/it's/electron", { platform, read: (path) => files[path] ?? '', stat: () => helper })).toBe(expected)
+    expect(sandboxFix("/opt/it's/electron", { platform, uid: 1000, read: (path) => files[path] ?? '', stat: () => helper })).toBe(expected)
+  })
+
+  describe('on Ubuntu 24.04', () => {
+    const ubuntu = { platform: 'linux' as const, uid: 1000, read: (path: string) => (path === restricted ? '1\n' : ''), stat: () => undefined }
+    const choose = (args: string[], system = ubuntu) =>
+      chooseSandbox({ args, binary: "/opt/it's/electron", choice_file: join(scene.folder, 'choice') }, system)
+
+    test('Electron is not started, and the sentence has the commands, until a person chooses otherwise; the choice is remembered', () => {
+      const refused = { flags: [], args: ['--port', '0'], reason: expect.stringContaining(`${fix}\nor open the window without it`) }
+      expect(choose(['--port', '0'])).toEqual(refused)
+      const chosen = { flags: ['--no-sandbox'], args: ['--port', '0'] }
+      expect(choose(['--no-sandbox', '--port', '0'])).toEqual(chosen)
+      expect(choose(['--port', '0'])).toEqual(chosen)
+      expect(choose(['--sandbox', '--port', '0'])).toEqual(refused)
+      expect(choose(['--port', '0'])).toEqual(refused)
+    })
+
+    test('root goes without, as Chromium wants it, and nothing is remembered', () => {
+      expect(choose([], { ...ubuntu, uid: 0 })).toEqual({ flags: ['--no-sandbox'], args: [] })
+      expect(existsSync(join(scene.folder, 'choice'))).toBe(false)
+    })
+
+    test('the doctor is told of a window without it, and what to do', () => {
+      expect(sandboxNote("/opt/it's/electron", ubuntu).mend).toContain(`Allow it with ${fix}, then start Homeport with npm start -- --sandbox`)
+      expect(sandboxNote('/opt/electron', { ...ubuntu, read: () => '' }).mend).toMatch(/^Start Homeport with npm start -- --sandbox/)
+      expect(sandboxNote('/opt/electron', { ...ubuntu, uid: 0 }).mend).toContain('ordinary user')
+    })
   })
 })

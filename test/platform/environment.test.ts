@@ -3,10 +3,13 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { dataFolder, hostsPath, nodePath } from '../../server/options.ts'
+import { windowsVariables } from '../../server/runtime/process-toolchain.ts'
 import { createRun } from '../../server/names/run.ts'
 import { isGitStub } from '../../server/source/apple-git.ts'
 import { fetchEnvironment, gitEnvironment } from '../../server/source/environment.ts'
 import { variableOf } from '../../server/lib/environment.ts'
+import { systemPlaces } from '../../server/start/runtimes.ts'
 import { requires } from '../support/requirements.ts'
 
 const windows = { Path: '/usr/bin:/bin', SystemRoot: 'C:\\Windows', Http_Proxy: 'http://proxy:3128', ssh_auth_sock: '/run/agent', SECRET: 'sk' }
@@ -25,6 +28,28 @@ test('git on Windows finds its programs, the folder of the system, the proxy and
   expect(fetching).toMatchObject({ HTTP_PROXY: windows.Http_Proxy, SSH_AUTH_SOCK: '/run/agent' })
   expect(Object.values(fetching)).not.toContain('sk')
   expect(gitEnvironment(windows, '/home', 'linux')).not.toHaveProperty('PATH')
+})
+
+test('builds and apps on Windows find programs, and the folder of the system where it really is', () => {
+  const copied = { Path: 'D:\\Windows\\System32', SYSTEMROOT: 'D:\\Windows' }
+  const places = systemPlaces(copied, 'win32')
+  expect(places).toEqual({ path: copied.Path, system_root: 'D:\\Windows' })
+  expect(systemPlaces(copied, 'linux')).toEqual({})
+  const folders = { home: 'C:\\home', temporary: 'C:\\tmp', system_root: places.system_root }
+  expect(windowsVariables(folders, 'win32')).toEqual({ USERPROFILE: 'C:\\home', TEMP: 'C:\\tmp', TMP: 'C:\\tmp', SystemRoot: 'D:\\Windows' })
+  expect(windowsVariables(folders, 'linux')).toEqual({})
+})
+
+test('folders of Windows are found in a copy of its environment', () => {
+  expect(dataFolder(undefined, { LocalAppData: 'D:\\me' }, 'win32')).toBe('D:\\me\\Homeport')
+  expect(hostsPath({ SYSTEMROOT: 'D:\\Windows' }, 'win32')).toBe('D:\\Windows\\System32\\drivers\\etc\\hosts')
+})
+
+test('in Electron apps run on the Node of the package, or on that which npm start ran on', () => {
+  const env = { HOMEPORT_NODE: '/usr/bin/node' }
+  expect(nodePath(process.execPath, env, true)).toBe(process.execPath)
+  expect(nodePath('/not/installed', env, true)).toBe('/usr/bin/node')
+  expect(nodePath('/not/installed', env, false)).toBe(process.execPath)
 })
 
 test('programs of the system are found on Windows', async () => {
