@@ -93,6 +93,7 @@ export async function settleIn({
     ),
   )
   app.setAboutPanelOptions({ applicationName: 'Homeport', applicationVersion: city.version })
+  // The first listener of all; on Linux Electron holds a shutdown up only for a later one (lib/browser/api/power-monitor.ts).
   powerMonitor.on('resume', () => city.resync())
   powerMonitor.on('shutdown', (...args: unknown[]) => {
     // Linux and macOS wait for the end of an app that prevents the default; Electron's types do not know the event.

@@ -42,6 +42,7 @@ describe('a page in the middle of an upload', () => {
 describe('the end of the session', () => {
   test('is delayed by macOS and Linux until Homeport has ended in order', async () => {
     await start()
+    expect(powerMonitor.holds_shutdown).toBe(true)
     let isDelayed = false
     powerMonitor.emit('shutdown', { preventDefault: () => (isDelayed = true) })
     expect(isDelayed).toBe(true)

@@ -5,6 +5,7 @@
 import type * as Electron from 'electron'
 import { EventEmitter } from 'node:events'
 import { existsSync } from 'node:fs'
+import { FakePower } from './power-double.ts'
 
 type Handler = (event: Electron.IpcMainInvokeEvent, ...args: unknown[]) => unknown
 
@@ -61,12 +62,13 @@ const first = structuredClone({ ...world, windows: [], handlers: new Map(), noti
 export function reset(): void {
   Object.assign(world, structuredClone(first))
   for (const emitter of [appEvents, power, ...sessions.values()]) emitter.removeAllListeners()
+  power.reset()
   app.isPackaged = false
 }
 
 const appEvents = new EventEmitter()
 const sessions = new Map<string, FakeSession>()
-const power = new EventEmitter()
+const power = new FakePower()
 
 /** What a partition was told. */
 export class FakeSession extends EventEmitter {
