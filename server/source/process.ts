@@ -22,6 +22,7 @@ export interface GitRunOptions {
   onStderr?: (text: string) => void
   /** Given on standard input. */
   input?: string
+  platform?: NodeJS.Platform
 }
 
 /** A git that prints nothing for this long is killed. */
@@ -34,7 +35,8 @@ const stdoutKept = 64 * 1024 * 1024
  * the group is gone; a failed git is no rejection.
  */
 export async function runGit(args: string[], options: GitRunOptions): Promise<GitRun> {
-  if (await isGitStub(options.environment.PATH ?? '')) throw Object.assign(new Error('spawn git ENOENT'), { code: 'ENOENT', syscall: 'spawn git' })
+  if (await isGitStub(options.environment.PATH ?? '', options.platform))
+    throw Object.assign(new Error('spawn git ENOENT'), { code: 'ENOENT', syscall: 'spawn git' })
   const { signal, clock } = options
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason)

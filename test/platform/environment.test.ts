@@ -5,8 +5,10 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { dataFolder, hostsPath, nodePath } from '../../server/options.ts'
 import { windowsVariables } from '../../server/runtime/process-toolchain.ts'
+import { systemClock } from '../../server/lib/clock.ts'
 import { createRun } from '../../server/names/run.ts'
 import { isGitStub } from '../../server/source/apple-git.ts'
+import { runGit } from '../../server/source/process.ts'
 import { fetchEnvironment, gitEnvironment } from '../../server/source/environment.ts'
 import { variableOf } from '../../server/lib/environment.ts'
 import { systemPlaces } from '../../server/start/runtimes.ts'
@@ -67,5 +69,9 @@ test.skipIf(!requires('git').ok)('Apple’s stub of git, which opens a dialog, c
   expect(await isGitStub('/none:/usr/bin', 'darwin', async () => join(folder, 'tools'))).toBe(false)
   expect(await isGitStub(`${tools}:/usr/bin`, 'darwin', async () => undefined)).toBe(false)
   expect(await isGitStub('/usr/bin', 'linux', async () => undefined)).toBe(false)
+  // This machine has no xcode-select, as a Mac without the tools has none selected.
+  const options = { environment: { PATH: '/usr/bin' }, signal: new AbortController().signal, clock: systemClock }
+  await expect(runGit(['--version'], { ...options, platform: 'darwin' })).rejects.toMatchObject({ code: 'ENOENT' })
+  expect((await runGit(['--version'], { ...options, platform: 'linux' })).code).toBe(0)
   rmSync(folder, { recursive: true })
 })
