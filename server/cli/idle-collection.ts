@@ -14,9 +14,11 @@ interface Options {
 
 const look_ms = 1_000
 const idle_share = 0.05
-/** A collection takes some 30 ms: it has to be worth that. */
+/** A collection takes some 50 ms: it has to be worth that. */
 const worth_bytes = 8 * 2 ** 20
 const pause_ms = 10_000
+/** After work that ended so long ago there is a collection in any case: one in the middle of it found everything in use. */
+const calm_ms = 10_000
 
 /**
  * Lets young garbage hold 8 MB of buffers instead of 64: an upload comes in pieces of a few kilobytes each, and memory that was once
@@ -34,17 +36,27 @@ export function collectWhenIdle({ clock = systemClock, collect, busyShare, usedB
   if (!collect) return { stop() {} }
   let kept_bytes = 0
   let collected_at = -Infinity
+  let worked_at = -Infinity
   const timer = clock
     .setInterval(() => {
-      const is_idle = busyShare() < idle_share
-      if (!is_idle || clock.monotonic() - collected_at < pause_ms || usedBytes() < kept_bytes + worth_bytes) return
+      const now = clock.monotonic()
+      if (busyShare() >= idle_share) worked_at = now
+      const is_calm = worked_at > collected_at && now - worked_at >= calm_ms
+      const is_grown = now - collected_at >= pause_ms && usedBytes() >= kept_bytes + worth_bytes
+      if (worked_at === now || !(is_calm || is_grown)) return
       collect()
-      collected_at = clock.monotonic()
+      collected_at = now
       kept_bytes = usedBytes()
     }, look_ms)
     .unref()
   return { stop: () => timer.cancel() }
 }
+
+/**
+ * All that can be given back: unlike a plain `gc()` it also frees the pages that V8 holds ready for itself, which are as many as those
+ * in use. Undefined where Node was started without --expose-gc.
+ */
+export const collectAll = globalThis.gc && (() => globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' }))
 
 /** Of this process. */
 export function createBusyShare(): () => number {

@@ -4,7 +4,7 @@ import { sleep, systemClock } from '../lib/clock.ts'
 import type { InstanceFile } from '../lib/instance-file.ts'
 import { keyFiles, readOptions, type PlatformOptions } from '../options.ts'
 import { type Call, type Command, exitCodes, text, words } from './command.ts'
-import { collectBuffersEarly, collectWhenIdle, createBusyShare } from './idle-collection.ts'
+import { collectAll, collectBuffersEarly, collectWhenIdle, createBusyShare } from './idle-collection.ts'
 import { createServeLog } from './serve-log.ts'
 import { paint } from './terminal.ts'
 
@@ -65,7 +65,7 @@ export const serve: Command = {
       for (const line of welcome(call, shown, { ...options, log_path: log.path }, isOpened)) terminal.out(line)
     }
 
-    const collection = collectWhenIdle({ collect: globalThis.gc, busyShare: createBusyShare(), usedBytes: () => process.memoryUsage.rss() })
+    const collection = collectWhenIdle({ collect: collectAll, busyShare: createBusyShare(), usedBytes: () => process.memoryUsage.rss() })
     await ended(AbortSignal.any([call.signal, fatal.signal]))
     collection.stop()
     if (!call.json) terminal.err('Stopping ...')

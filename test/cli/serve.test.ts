@@ -184,8 +184,12 @@ test('garbage is collected once the platform is idle, when it is worth it, and n
   expect(await after(1_000, { busy: 0 })).toBe(2)
   expect(await after(9_000, { used_mb: 90 })).toBe(2)
   expect(await after(1_000)).toBe(3)
+  // Whatever was worked on: when it was over for ten seconds, once.
+  expect(await after(1_000, { busy: 0.5 })).toBe(3)
+  expect(await after(9_000, { busy: 0 })).toBe(3)
+  expect(await after(60_000)).toBe(4)
   collection.stop()
-  expect(await after(60_000, { used_mb: 90 })).toBe(3)
+  expect(await after(60_000, { used_mb: 90 })).toBe(4)
 })
 
 test('garbage of small buffers is collected before it is as large as an upload', async () => {
