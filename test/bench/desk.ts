@@ -19,10 +19,10 @@ const flood = {
 
 /**
  * The dashboard over 10 000 projects, 5 000 deployments of one of them and a log of 100 000 lines, in a real browser: how it scrolls,
- * how soon a key or a click shows, and how soon the first screen is there. Medians of rounds.
+ * how soon a key or a click shows, and how soon the first screen is there. Medians of rounds; `turns` of the wheel are a scroll.
  */
-export async function benchDesk(options: { rounds?: number } = {}): Promise<Row[]> {
-  const rounds = options.rounds ?? 3
+export async function benchDesk(options: { rounds?: number; turns?: number } = {}): Promise<Row[]> {
+  const { rounds = 3, turns = 120 } = options
   const { data } = await makeStore({ deployments: 15_000 })
   const instance = await startInstance({ runtime: 'process', data })
   const repository = makeRepository(flood)
@@ -89,12 +89,12 @@ export async function benchDesk(options: { rounds?: number } = {}): Promise<Row[
             })
           await page.evaluate(() => window.scrollTo(0, 0))
           await page.mouse.move(viewport.width / 2, 500)
-          scrolls('projects, wheel', await paceOf(page, () => turnWheel(page, 120, 400)))
-          scrolls('projects, jumps', await paceOf(page, () => jump(page, 'html', 40)))
+          scrolls('projects, wheel', await paceOf(page, () => turnWheel(page, turns, 400)))
+          scrolls('projects, jumps', await paceOf(page, () => jump(page, 'html', turns / 3)))
           await page.evaluate(() => window.scrollTo(0, 0))
 
           await page.keyboard.press('Control+k')
-          await page.getByPlaceholder('A project, or what to do').waitFor()
+          await page.getByRole('dialog', { name: 'Search or run a command' }).getByRole('combobox').waitFor()
           answers(
             'palette, search',
             await answerTime(page, () => type(page, '9876'), "document.querySelector('.palette-list')?.textContent.includes('Project 9876')"),
@@ -104,14 +104,14 @@ export async function benchDesk(options: { rounds?: number } = {}): Promise<Row[
           await page.goto(`${home}projects/${bigProject}/deployments`)
           await page.locator('.deployment-row').first().waitFor()
           await page.mouse.move(viewport.width / 2, 500)
-          scrolls('deployments, wheel', await paceOf(page, () => turnWheel(page, 150, 600)))
+          scrolls('deployments, wheel', await paceOf(page, () => turnWheel(page, turns, 600)))
           note(at('deployments, rows on the page'), '', await page.locator('.deployment-row').count(), 'under 100', under(100))
 
           await page.goto(`${home}projects/flood/deployments/${id}`)
           await page.locator('.log-foot').filter({ hasText: 'Complete' }).waitFor({ timeout: 60_000 })
           await page.locator('.log-scroller').hover()
-          scrolls('log of 100 000 lines, wheel', await paceOf(page, () => turnWheel(page, 120, -600)))
-          scrolls('log of 100 000 lines, jumps', await paceOf(page, () => jump(page, '.log-scroller', 60)))
+          scrolls('log of 100 000 lines, wheel', await paceOf(page, () => turnWheel(page, turns, -600)))
+          scrolls('log of 100 000 lines, jumps', await paceOf(page, () => jump(page, '.log-scroller', turns / 2)))
           await page.getByRole('searchbox', { name: 'Search the log' }).focus()
           answers(
             'search in a log of 100 000 lines',

@@ -18,6 +18,8 @@ import { benchWake } from './wake.ts'
 export interface Size {
   rounds?: number
   seconds?: number
+  /** Of the wheel, for each scroll of a page. */
+  turns?: number
   /** A data folder of 10 000 projects, one of them with many deployments. */
   store(): Promise<string>
   /** Of the list of those deployments, the page that is far from its beginning. */

@@ -18,7 +18,7 @@ const peerLacks = /has no cache|knows no tags/
 
 test.for(Object.keys(parts))('%s', { timeout: 600_000 }, async (name, { skip }) => {
   skip(name === 'desk' && !requires('chromium').ok)
-  const rows = (await parts[name]?.({ rounds: 1, seconds: 1, count: 6, far_page: 10, store })) ?? []
+  const rows = (await parts[name]?.({ rounds: 1, seconds: 1, turns: 12, count: 6, far_page: 10, store })) ?? []
   expect(rows.filter(({ who }) => who === 'homeport').length).toBeGreaterThan(0)
   const isExcused = ({ who, note = '' }: Row) => lacks.test(note) || (who !== 'homeport' && peerLacks.test(note))
   expect(rows.filter((row) => (row.value === null ? !isExcused(row) : Number.isNaN(row.value)))).toEqual([])
