@@ -24,7 +24,7 @@ export default async function setUp({ argv }: FullConfig): Promise<() => Promise
   })
   await listen(server)
   process.env[sceneVariable] = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  if (!argv.some((one) => /\.spec|^-g|^--grep/.test(one))) void shared().catch(() => undefined)
+  if (!argv.some((one) => /\.spec|^-g|^--grep(=|$)/.test(one))) void shared().catch(() => undefined)
   return async () => {
     server.close()
     server.closeAllConnections()

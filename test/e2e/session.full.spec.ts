@@ -15,7 +15,7 @@ for (const [engine, publishes] of [
   ['reached over TCP', true],
   ['of this machine', false],
 ] as const)
-  test(`an app of an engine ${engine} gets no session of a browser`, async ({ page, repository }) => {
+  test(`an app of an engine ${engine} gets no session of a browser`, { tag: '@docker' }, async ({ page, repository }) => {
     test.skip(!requires('docker').ok, 'no Docker')
     const gate = createEngineGate()
     const docker_candidates = publishes ? [await gate.openTcp()] : undefined

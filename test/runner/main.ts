@@ -64,7 +64,10 @@ function changedParts([base = defaultBase()]: string[]): Part[] {
   ]
 }
 
-/** One part per folder of test/ that has tests; `check` first, `browser` last. */
+/**
+ * One part per folder of test/ that has tests; `check` first, the browser last. Its tests with Docker are a part of their own: networks that
+ * come and go beside a browser are a change of network to it, which ends its requests.
+ */
 function fullParts(wanted: string[]): Part[] {
   const folders = readdirSync(join(root, 'test'), { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && readdirSync(join(root, 'test', entry.name)).some((name) => name.endsWith('.test.ts')))
@@ -74,7 +77,8 @@ function fullParts(wanted: string[]): Part[] {
     ['check', (totals) => runChecks(totals, out)],
     vitestPart('architecture', ['test/architecture.test.ts'], 'full'),
     ...folders.map((folder) => vitestPart(folder, [`test/${folder}/`], 'full')),
-    browserPart('browser', [], 'full'),
+    browserPart('browser', ['--grep-invert=@docker'], 'full'),
+    browserPart('browser-docker', ['--grep=@docker'], 'full'),
   ]
   const unknown = wanted.filter((name) => !parts.some(([part]) => part === name))
   if (unknown.length > 0) {
