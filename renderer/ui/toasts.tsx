@@ -1,5 +1,5 @@
 import { CircleAlert, CircleCheck, X } from 'lucide-react'
-import { useEffect, useState } from 'react'
+import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { useConnection } from '../stores/connection.ts'
 import { type Toast, useUi } from '../stores/ui.ts'
 import { HelpLink } from '../features/help/help-link.tsx'
@@ -25,8 +25,14 @@ export function Toasts() {
     window.addEventListener('keydown', onKey)
     return () => window.removeEventListener('keydown', onKey)
   }, [newest, drop])
+  // What the keyboard reaches is scrolled clear of them.
+  const box = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => {
+    const covered = toasts.length === 0 ? 0 : window.innerHeight - (box.current?.getBoundingClientRect().top ?? 0)
+    document.documentElement.style.scrollPaddingBottom = `${covered}px`
+  }, [toasts.length])
   return (
-    <div className="toasts" role="status" aria-live="polite">
+    <div ref={box} className="toasts" role="status" aria-live="polite">
       {toasts.map((toast) => (
         <ToastView key={toast.id} toast={toast} />
       ))}
