@@ -86,7 +86,7 @@ test('a broken build leads to its help, and is mended, by keyboard alone', async
   await desk.keyboard.press('Enter')
   await expect(desk).toHaveURL(/\/projects\/leaky-boat\/deployments\/dpl_/)
   const failed = desk.url()
-  const report = desk.getByRole('region', { name: /a variable is missing: HULL/ })
+  const report = desk.getByRole('region', { name: /A variable is missing: HULL/ })
   await expect(report).toContainText('Add it to the project’s variables')
   await expect(report.locator('.failure-line')).toContainText('HULL is not set')
   await report.getByRole('link', { name: 'How to fix it' }).focus()
