@@ -15,7 +15,7 @@ import { sourceOperations } from './sources.ts'
 import { remoteOperations } from './remotes.ts'
 import { tokenOperations } from './tokens.ts'
 import { backupOperations, diskOperations } from './upkeep.ts'
-import { uploadOperations } from './uploads.ts'
+import { commitUploadOperations, uploadOperations } from './uploads.ts'
 
 /** The operations of the customer's document. */
 export const operations = {
@@ -50,6 +50,7 @@ export const allOperations = {
   ...backupOperations,
   ...remoteOperations,
   ...sourceOperations,
+  ...commitUploadOperations,
 } satisfies Record<string, OperationSpec>
 
 export type Operations = typeof allOperations

@@ -28,6 +28,9 @@ export const uploadOperations = {
     query: empty,
     ...archive,
   }),
+}
+
+export const commitUploadOperations = {
   uploadCommit: operation({
     method: 'POST',
     path: '/instance/projects/{slug}/upload',

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { clients } from '../../server/cli/command-line.ts'
 import { type Command, parse } from '../../server/cli/command.ts'
+import { createHelp } from '../../server/cli/help.ts'
 import { serve } from '../../server/cli/serve.ts'
 import { type CommandLine, commandLine, runCommand } from '../support/command.ts'
 import { newFolder, root } from '../support/instance-process.ts'
@@ -138,7 +139,7 @@ const noAdvice = /^(--help|COMMAND|\$.*|begin|end|status|promotion|update)$/
 const prose = /^(again|and|frees|has|lists|says|sets|shows|signs|tells)$/
 
 test('every command that a message, a help page or the README advises is one of the command line, options included', () => {
-  const commands: Record<string, Command> = { serve, ...clients }
+  const commands: Record<string, Command> = { serve, ...clients, help: createHelp({}, () => '') }
   const files = ['server', 'main', 'renderer', 'resources/package'].flatMap((under) =>
     readdirSync(join(root, under), { recursive: true, encoding: 'utf8' }).map((name) => `${under}/${name}`),
   )

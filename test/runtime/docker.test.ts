@@ -182,7 +182,7 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
       })
       await expect(suite.build({ files: { a: 'b' }, plan: serverPlan({ node_version: '4711' }) })).rejects.toMatchObject({
         message: expect.stringMatching(/for Node 4711 .*(?:does not exist|could not be reached|refused)/),
-        hint: expect.stringContaining('that this machine has is 24'),
+        hint: expect.stringContaining('The nearest version on this machine is 24'),
       })
     })
 
