@@ -15,7 +15,7 @@ export async function reachOf(copy: string, mutants: readonly Mutant[], commands
   const setup = join(copy, 'test/support/setup.ts')
   const saved = [{ path: setup, source: readFileSync(setup, 'utf8') }, ...mutants.map(({ file, source }) => ({ path: join(copy, file), source }))]
   try {
-    appendFileSync(setup, "\nimport '../runner/reach-setup.mjs'\n")
+    appendFileSync(setup, "\nimport { noteTestFile } from '../runner/reach-setup.mjs'\nnoteTestFile()\n")
     for (const [index, mutant] of mutants.entries()) {
       const code = await instrumented(mutant)
       writeFileSync(join(copy, mutant.file), code.replaceAll(/\bstryCov_9fa48\([^()]*\)(?! \{)/g, `globalThis.reachedFault?.(${index})`))
