@@ -34,6 +34,8 @@ test('the system’s own tar reads what ours wrote: long names, other letters, l
   ))
     bytes.push(chunk)
   writeFileSync(file, Buffer.concat(bytes))
+  // By POSIX an archive ends with two blocks of zeros.
+  expect(Buffer.concat(bytes).subarray(-1024)).toEqual(Buffer.alloc(1024))
   const to = join(folder, 'to')
   mkdirSync(to)
   execFileSync('tar', ['xf', file, '-C', to])
