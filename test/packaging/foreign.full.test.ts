@@ -77,27 +77,29 @@ describe.skipIf(!requires('linux').ok).each([mac, windows])('for $system', ({ sy
     expect(bytes.slice(start, start + 8)).toBe('01001100')
   })
 
-  test.runIf(system === 'darwin')('its Info.plist names the scheme, no kind of document, and the hash of the archive', () => {
-    const plist = readFileSync(join(app, 'Info.plist'), 'utf8')
-    const after = (key: string) => plist.split(`<key>${key}</key>`)[1]?.trim() ?? ''
-    expect(after('CFBundleIdentifier')).toMatch(/^<string>dev\.homeport\.desktop</)
-    expect(after('CFBundleURLSchemes')).toMatch(/^<array>\s*<string>homeport<\/string>\s*<\/array>/)
-    expect(after('LSApplicationCategoryType')).toMatch(/^<string>public\.app-category\.developer-tools</)
-    expect(after('NSAppSleepDisabled')).toMatch(/^<true\/>/)
-    expect(after('NSLocalNetworkUsageDescription')).toMatch(/^<string>Homeport shows your apps/)
-    expect(plist).not.toMatch(/CFBundleDocumentTypes|UTImportedTypeDeclarations/)
-    expect(after('ElectronAsarIntegrity')).toContain(`<string>${hashOfArchive()}</string>`)
-    expect(readFileSync(join(resources, 'icon.icns'))).toEqual(readFileSync(join(root, 'resources/package/icon.icns')))
-  })
+  if (system === 'darwin')
+    test('its Info.plist names the scheme, no kind of document, and the hash of the archive', () => {
+      const plist = readFileSync(join(app, 'Info.plist'), 'utf8')
+      const after = (key: string) => plist.split(`<key>${key}</key>`)[1]?.trim() ?? ''
+      expect(after('CFBundleIdentifier')).toMatch(/^<string>dev\.homeport\.desktop</)
+      expect(after('CFBundleURLSchemes')).toMatch(/^<array>\s*<string>homeport<\/string>\s*<\/array>/)
+      expect(after('LSApplicationCategoryType')).toMatch(/^<string>public\.app-category\.developer-tools</)
+      expect(after('NSAppSleepDisabled')).toMatch(/^<true\/>/)
+      expect(after('NSLocalNetworkUsageDescription')).toMatch(/^<string>Homeport shows your apps/)
+      expect(plist).not.toMatch(/CFBundleDocumentTypes|UTImportedTypeDeclarations/)
+      expect(after('ElectronAsarIntegrity')).toContain(`<string>${hashOfArchive()}</string>`)
+      expect(readFileSync(join(resources, 'icon.icns'))).toEqual(readFileSync(join(root, 'resources/package/icon.icns')))
+    })
 
-  test.runIf(system === 'win32')('its program has the name, the icon and the hash of the archive', () => {
-    const program = readFileSync(join(app, 'Homeport.exe'))
-    const says = (text: string) => program.includes(Buffer.from(text, 'utf16le'))
-    expect(['ProductName', 'Homeport', 'MIT licence', 'Electron'].map(says)).toEqual([true, true, true, false])
-    expect(program.includes(`"alg":"SHA256","value":"${hashOfArchive()}"`)).toBe(true)
-    // The picture of 256 points, as it is.
-    const icon = readFileSync(join(root, 'resources/package/icon.ico'))
-    const [size, offset] = [icon.readUInt32LE(6 + 16 * (icon.readUInt16LE(4) - 1) + 8), icon.readUInt32LE(6 + 16 * (icon.readUInt16LE(4) - 1) + 12)]
-    expect(program.includes(icon.subarray(offset, offset + size))).toBe(true)
-  })
+  if (system === 'win32')
+    test('its program has the name, the icon and the hash of the archive', () => {
+      const program = readFileSync(join(app, 'Homeport.exe'))
+      const says = (text: string) => program.includes(Buffer.from(text, 'utf16le'))
+      expect(['ProductName', 'Homeport', 'MIT licence', 'Electron'].map(says)).toEqual([true, true, true, false])
+      expect(program.includes(`"alg":"SHA256","value":"${hashOfArchive()}"`)).toBe(true)
+      // The picture of 256 points, as it is.
+      const icon = readFileSync(join(root, 'resources/package/icon.ico'))
+      const [size, offset] = [icon.readUInt32LE(6 + 16 * (icon.readUInt16LE(4) - 1) + 8), icon.readUInt32LE(6 + 16 * (icon.readUInt16LE(4) - 1) + 12)]
+      expect(program.includes(icon.subarray(offset, offset + size))).toBe(true)
+    })
 })
