@@ -170,7 +170,7 @@ function sandboxOf({ HOMEPORT_SANDBOX: wish = 'auto' }: NodeJS.ProcessEnv): Plat
 
 /** `npm start` says so when there can be no window. */
 function windowNoteOf({ HOMEPORT_NO_WINDOW: why }: NodeJS.ProcessEnv): WindowNote | null {
-  return why ? { message: `Homeport runs without a window: ${why}`, mend: 'Mend that, then run npm start again.' } : null
+  return why ? { message: `Homeport runs without a window: ${why}`, mend: 'Fix that, then run npm start again.' } : null
 }
 
 function registrarOf(env: NodeJS.ProcessEnv): RegistrarChoice {

@@ -140,7 +140,7 @@ export async function createBackups(options: BackupOptions & { db: Db; log: Log 
             name: 'backups',
             status: 'failed',
             message: `A copy that was begun at ${failure.at} came to nothing: ${failure.message}`,
-            mend: 'Mend that, then make a backup: homeport backup. The next hourly copy is tried by itself.',
+            mend: 'Fix that, then make a backup: homeport backup. The next hourly copy is tried by itself.',
           },
         ]
       const [latest] = (await list()).filter((one) => one.kind !== 'before_migration')
