@@ -60,8 +60,12 @@ export function createBuildCache(root: string, closing: AbortSignal): BuildCache
         for (const name of others) await rm(join(folder, name), { recursive: true, force: true })
         if (await isFolder(join(folder, spare + key))) return
         const half = join(folder, `${spare}half`)
-        await copyFolder(join(folder, pathPart(key)), half, { signal, isUrgent: false })
-        await rename(half, join(folder, spare + key))
+        try {
+          await copyFolder(join(folder, pathPart(key)), half, { signal, isUrgent: false })
+          await rename(half, join(folder, spare + key))
+        } finally {
+          await rm(half, { recursive: true, force: true })
+        }
       }
       // Without it the next build copies.
       const done = copy()

@@ -67,3 +67,9 @@ test('a project that is forgotten while its dependencies are laid aside leaves n
   await aside
   expect(readdirSync(join(root, 'cache/dependencies'))).toEqual([])
 })
+
+test('a copy that cannot be put in its place leaves nothing half-made', async () => {
+  writeFileSync(join(root, 'cache/dependencies/prj_1/.spare-key'), 'in the way')
+  await cache.layAside('prj_1', 'key')
+  expect(readdirSync(join(root, 'cache/dependencies/prj_1')).toSorted()).toEqual(['.spare-key', 'key'])
+})
